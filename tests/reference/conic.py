@@ -22,7 +22,10 @@ Long = np.longdouble
 
 @dataclass
 class Penalty:
-    """l1 |u|_1 + l2 |u|^2 / 2 + group sum_g sqrt(p_g) |u_g| + power sum |u|^p + largest max |u|."""
+    """l1 |u|_1 + l2 |u|^2 / 2 + group sum_g sqrt(p_g) |u_g| + power sum |u|^p + largest max |u|.
+
+    With ``positive`` u >= 0, with signs s_j u_j >= 0.
+    """
 
     l1: float = 0.0
     l2: float = 0.0
@@ -32,6 +35,7 @@ class Penalty:
     p: float = 2.0
     largest: float = 0.0
     positive: bool = False
+    signs: list[int] = field(default_factory=list)
 
     def value(self, u):
         size = np.abs(u)
@@ -179,6 +183,12 @@ def add_penalty(program, penalty, u):
     d = len(flat)
     if penalty.positive:
         program.require(clarabel.NonnegativeConeT(d), [(-eye(d), flat)], np.zeros(d))
+    if penalty.signs:
+        program.require(
+            clarabel.NonnegativeConeT(d),
+            [(-np.diag(1.0 * np.array(penalty.signs)), flat)],
+            np.zeros(d),
+        )
     if penalty.l1 or penalty.largest:
         count = d if penalty.l1 else 1
         size = program.variables(count, linear=penalty.l1 or penalty.largest)
@@ -219,6 +229,9 @@ def solve(loss, Z, y, c, penalty, *, fit_intercept=True, epsilon=0.0):
     weights, intercept = x[u], x[b] if fit_intercept else np.zeros(K)
     if penalty.positive:
         weights = np.maximum(weights, 0.0)
+    if penalty.signs:
+        signs = np.array(penalty.signs)[:, None]
+        weights = np.where(signs * weights < 0, 0.0, weights)
     return status, *((weights, intercept) if loss == "softmax" else (weights[:, 0], intercept[0]))
 
 

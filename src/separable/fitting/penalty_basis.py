@@ -5,11 +5,14 @@ smallest loss(X B g) + penalty(g). The published weights are w = B g: the scores
 and for a ridge penalty w is the optimum of loss(X w) + min |g|^2 over B g = w. The functions of a
 term are scaled by its smoothing level, which `fitting.smoothing` estimates from the training rows;
 the learner's own regularization parameter then multiplies all levels.
+
+The basis of a monotone curve has increasing functions only, and their weights have one sign:
+`constrain` tells the learner.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +27,15 @@ if TYPE_CHECKING:
     from separable.model.linear_model import LinearModel
     from separable.typing import Floats
 
-__all__ = ["PenaltyBasis", "additive_fit", "are_smoothed", "basis_of", "targets_of", "terms_of"]
+__all__ = [
+    "PenaltyBasis",
+    "additive_fit",
+    "are_smoothed",
+    "basis_of",
+    "constrain",
+    "targets_of",
+    "terms_of",
+]
 
 
 @dataclass(frozen=True)
@@ -33,11 +44,14 @@ class PenaltyBasis:
 
     Parameters
     ----------
-    matrix : scipy.sparse.csr_array, shape (d, d)
+    matrix : scipy.sparse.csr_array, shape (d, m)
         Column j holds the weights of the features in basis function j.
+    constraints : dict of str to str
+        Constrained columns: "increasing", "decreasing" or "nonnegative".
     """
 
     matrix: Any
+    constraints: dict[str, str] = field(default_factory=dict)
 
     def rows(self, rows: Rows) -> Rows:
         """Return the rows in the basis."""
@@ -49,10 +63,14 @@ class PenaltyBasis:
 
     def published(self, model: LinearModel) -> LinearModel:
         """Return a model of rows in the basis as one of the features."""
+        parameters = model.parameters
+        if self.constraints:  # they are of the basis, too
+            parameters = {**parameters, "monotonic_cst": None}
         return replace(
             model,
             weights=np.ascontiguousarray((self.matrix @ model.weights.T).T),
             state=None,  # sums and averages of the basis, which do not continue with features
+            parameters=parameters,
             evidence={**model.evidence, "penalty_basis": "smooth curves"},
         )
 
@@ -93,7 +111,7 @@ def basis_of(
         scale * (sp.eye_array(term.size) if term.basis is None else sp.csr_array(term.basis))
         for term, scale in zip(terms, scales.tolist(), strict=True)
     ]
-    return PenaltyBasis(sp.csr_array(sp.block_diag(blocks)))
+    return PenaltyBasis(sp.csr_array(sp.block_diag(blocks)), _constraints_of(encoder))
 
 
 def are_smoothed(encoder: Encoder) -> bool:
@@ -107,15 +125,59 @@ def are_smoothed(encoder: Encoder) -> bool:
 def terms_of(encoder: Encoder) -> list[Term]:
     """Return the terms of an encoder: curves, pairs, categories; numbers as lines are one term."""
     terms: list[Term] = []
+    constraints = _constraints_of(encoder)
     start, is_line = 0, False
     for each in getattr(encoder, "terms", ()):
         stop = start + each.width
         if each.width == 1 and is_line:
             terms[-1] = Term(terms[-1].start, stop)
         elif each.width:
-            terms.append(Term(start, stop, getattr(each, "basis", None)))
+            terms.append(Term(start, stop, _basis_of_term(each, constraints)))
         is_line, start = each.width == 1, stop
     return terms
+
+
+def _constraints_of(encoder: Encoder) -> dict[str, str]:
+    return dict(getattr(encoder, "constraints", {}))
+
+
+def _basis_of_term(term: Any, constraints: dict[str, str]) -> Floats | None:
+    constraint = constraints.get(term.name)
+    basis: Floats | None = getattr(term, "basis", None)
+    if constraint is None or basis is None:
+        return basis
+    return None if constraint == "nonnegative" else np.asarray(term.monotone_basis)
+
+
+def constrain(learner: Any, encoder: Encoder) -> None:
+    """Give a learner the signs of its weights, for an encoder with constrained columns.
+
+    Parameters
+    ----------
+    learner : estimator
+        It is to be fitted to the rows of the encoder, in the basis of `basis_of`.
+    encoder : Encoder
+    """
+    constraints = _constraints_of(encoder)
+    if not constraints:
+        return
+    if not hasattr(learner, "monotonic_cst"):
+        raise ValueError(
+            f"{type(learner).__name__} cannot keep {', '.join(map(repr, constraints))} to one "
+            "direction. Use LogisticRegression, LinearSVM, or for numbers ElasticNet(l1_ratio=0)."
+        )
+    signs: list[int] = []
+    for each in getattr(encoder, "terms", ()):
+        basis = _basis_of_term(each, constraints)
+        size = each.width if basis is None else basis.shape[1]
+        constraint = constraints.get(each.name)
+        if constraint == "nonnegative":
+            signs += [1] * size
+        else:  # a missing value, the last one, has no direction
+            gone = int(bool(getattr(each, "missing", False)))
+            sign = {"increasing": 1, "decreasing": -1}.get(constraint or "", 0)
+            signs += [sign] * (size - gone) + [0] * gone
+    learner.monotonic_cst = signs
 
 
 def targets_of(y: Any, classes: bool) -> Floats:

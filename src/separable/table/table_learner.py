@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.certified.estimators.elastic_net import ElasticNet
 from separable.data.columns import Columns, as_columns
 from separable.data.ingest.dates import TypedColumns
 from separable.data.table import TableError, require_columns
@@ -45,7 +46,7 @@ class TableLearner(Estimator):
 
     # --- what the two kinds differ in ---
 
-    def _default_learner(self) -> Any:
+    def _default_learner(self, encoder: TableEncoder, n_rows: int) -> Any:
         raise NotImplementedError
 
     def _target_column(self, columns: Columns, name: str) -> NDArray[Any]:
@@ -76,7 +77,10 @@ class TableLearner(Estimator):
         encoder = TableEncoder() if self.encoder is None else clone(self.encoder)
         columns = TypedColumns(columns)
         rows = encoder.fit(columns).encode(columns)
-        learner = self._default_learner() if self.learner is None else clone(self.learner)
+        if self.learner is None:
+            learner = self._default_learner(encoder, columns.n_rows)
+        else:
+            learner = clone(self.learner)
         model: Any = fit_encoded(learner, encoder, rows, target, sample_weight)
         self.encoder_ = encoder
         self.learner_ = learner
@@ -251,7 +255,8 @@ class TableClassifier(TableLearner):
 
     _estimator_type = "classifier"
 
-    def _default_learner(self) -> Any:
+    def _default_learner(self, encoder: TableEncoder, n_rows: int) -> Any:
+        del encoder, n_rows
         return LogisticRegressionCV()
 
     def _target_column(self, columns: Columns, name: str) -> NDArray[Any]:
@@ -291,7 +296,8 @@ class TableRegressor(TableLearner):
     ----------
     learner : regressor, optional
         Any regressor of this library. By default `RidgeCV`, which chooses its penalty by
-        leave-one-out cross-validation.
+        leave-one-out cross-validation; with increasing, decreasing or nonnegative columns
+        ``ElasticNet(alpha=1 / n, l1_ratio=0)``, ridge regression with signs.
     encoder : TableEncoder, optional
         By default ``TableEncoder()``, which infers the type of each column.
 
@@ -315,8 +321,8 @@ class TableRegressor(TableLearner):
 
     _estimator_type = "regressor"
 
-    def _default_learner(self) -> Any:
-        return RidgeCV()
+    def _default_learner(self, encoder: TableEncoder, n_rows: int) -> Any:
+        return ElasticNet(alpha=1.0 / n_rows, l1_ratio=0.0) if encoder.constraints else RidgeCV()
 
     def _target_column(self, columns: Columns, name: str) -> NDArray[Any]:
         return column_of_numbers(columns, name)

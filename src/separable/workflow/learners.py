@@ -26,6 +26,7 @@ __all__ = [
     "names_of",
     "new_learner",
     "regressor",
+    "takes",
 ]
 
 Task: TypeAlias = Literal["classification", "regression"]
@@ -89,6 +90,8 @@ class Facts:
         Whether smoothing levels of curves and pairs are estimated from the rows.
     interactions : bool
         Whether there are products of columns.
+    constrained : bool
+        Whether effects of columns have a given direction.
     """
 
     rows: int
@@ -100,6 +103,7 @@ class Facts:
     deviation: float = 1.0
     smoothed: bool = False
     interactions: bool = False
+    constrained: bool = False
 
     @property
     def work(self) -> float:
@@ -126,6 +130,8 @@ class Regularization:
         were set; 1 by default.
     near_levels : tuple of float
         The values to try where smoothing levels are estimated, which it multiplies; empty: all.
+    mean_loss : bool, default False
+        Whether these are divided by the number of rows, as the loss is a mean.
     """
 
     name: str
@@ -133,6 +139,7 @@ class Regularization:
     per_row: bool = False
     unit: Callable[[float, Mapping[str, Any]], float] | None = None
     near_levels: tuple[float, ...] = ()
+    mean_loss: bool = False
 
     def grid(
         self,
@@ -144,7 +151,8 @@ class Regularization:
     ) -> tuple[float, ...]:
         """Return the values to try, scaled to the rows and the target, with two digits."""
         if smoothed and self.near_levels:
-            return self.near_levels
+            unit = 1.0 / rows if self.mean_loss else 1.0
+            return tuple(float(f"{value * unit:.3g}") for value in self.near_levels)
         if not self.per_row and self.unit is None:
             return self.values
         unit = 1.0 if self.unit is None else self.unit(deviation, given or {})
@@ -186,6 +194,8 @@ L1_ALPHA = Regularization(
     (1e-4, 3e-4, 0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5),
     unit=_deviation,
 )
+#: The values of ALPHA, for the mean of the squared errors.
+MEAN_ALPHA = replace(ALPHA, per_row=False, mean_loss=True)
 #: The same for any power of the weights.
 LP_ALPHA = Regularization("alpha", L1_ALPHA.values, unit=_of_power)
 SMOOTHING = Regularization("alpha", (0.001, 0.01, 0.1, 0.3, 1.0, 3.0, 10.0))
@@ -298,6 +308,10 @@ def _fast_absolute_errors(facts: Facts) -> bool:
     return _fast_piecewise_linear(facts) and facts.work * facts.rows <= MOST_WORK
 
 
+def _constrained(facts: Facts) -> bool:
+    return facts.constrained
+
+
 def _few_for_lasso(facts: Facts) -> bool:
     return facts.features <= LASSO_FEATURES
 
@@ -354,6 +368,12 @@ LEARNERS = {
     "ridge": regressor("separable.moments.regression.ridge:Ridge", ALPHA, _always),
     "lasso": regressor("separable.certified.estimators.lasso:Lasso", L1_ALPHA, _few_for_lasso),
     "elastic-net": regressor("separable.certified.estimators.elastic_net:ElasticNet", L1_ALPHA),
+    "monotone-ridge": regressor(
+        "separable.certified.estimators.elastic_net:ElasticNet",
+        MEAN_ALPHA,
+        _constrained,
+        l1_ratio=0.0,
+    ),
     "group-lasso": regressor(
         "separable.certified.estimators.group_lasso:GroupLasso",
         L1_ALPHA,
@@ -403,11 +423,11 @@ def new_learner(name: str, seed: int = 0, threads: int = 1, **given: Any) -> Any
     return learner(**{**known, **entry.given, **given})
 
 
-def has_class_weight(name: str) -> bool:
-    """Return whether a learner has class weights."""
+def takes(name: str, parameter: str) -> bool:
+    """Return whether a learner has a parameter."""
     import inspect
 
-    return "class_weight" in inspect.signature(LEARNERS[name].load()).parameters
+    return parameter in inspect.signature(LEARNERS[name].load()).parameters
 
 
 def names_of(task: Task) -> list[str]:
@@ -427,4 +447,5 @@ def learners_of(task: Task, facts: Facts) -> list[str]:
         and learner.suits is not None
         and learner.suits(facts)
         and (not facts.interactions or learner.smooths)
+        and (not facts.constrained or takes(name, "monotonic_cst"))
     ]

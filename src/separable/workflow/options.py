@@ -43,6 +43,9 @@ __all__ = [
 #: Types that the user can give to columns; each is an option and a parameter of `TableEncoder`.
 COLUMN_KINDS = ("number", "category", "boolean", "date", "text", "drop")
 
+#: Constraints of columns; each is an option and a parameter of `TableEncoder`.
+CONSTRAINTS = ("increasing", "decreasing", "nonnegative")
+
 #: Values of the option of curves.
 CURVES = ("auto", "yes", "no")
 
@@ -156,6 +159,10 @@ class ProblemOptions:
         Whether `train` makes curves of numbers; auto: if they are better in cross-validation.
     interactions : {"auto", "no"} or int
         Pairs of columns whose products are features: how many, or auto, if they are better.
+    increasing, decreasing : tuple of str
+        Columns with which predictions never decrease, or never increase.
+    nonnegative : tuple of str
+        Columns whose features have weights of at least 0.
     """
 
     target: str
@@ -183,12 +190,21 @@ class ProblemOptions:
     target_log: str = "auto"
     curves: str = "auto"
     interactions: str | int = "auto"
+    increasing: tuple[str, ...] = ()
+    decreasing: tuple[str, ...] = ()
+    nonnegative: tuple[str, ...] = ()
 
     @property
     def apart(self) -> dict[str, str]:
         """The columns with another role than feature, by option."""
         result = {"group": self.group, "time": self.time, "weight": self.weight}
         return {option: name for option, name in result.items() if name is not None}
+
+    @property
+    def constraints(self) -> dict[str, tuple[str, ...]]:
+        """The constrained columns, by option."""
+        every = {name: tuple(getattr(self, name)) for name in CONSTRAINTS}
+        return {name: columns for name, columns in every.items() if columns}
 
     def with_columns(self, kind: str, names: Iterable[str]) -> ProblemOptions:
         """Return the options with more columns of a kind of `COLUMN_KINDS`."""
@@ -201,6 +217,9 @@ class ProblemOptions:
         decisions = ("curves", "interactions", "cost", "threshold", "class_weight", "target_log")
         columns = [Option(kind, name) for kind in COLUMN_KINDS for name in self.columns[kind]]
         columns += [Option("convert", {name: how}) for name, how in self.conversions.items()]
+        columns += [
+            Option(each, name) for each, names in self.constraints.items() for name in names
+        ]
         weight = _given(self, ("weight",))
         first, last = _given(self, plain), _given(self, (*others, *decisions))
         return [*first, *columns, *weight, *last, *self.reading.given()]

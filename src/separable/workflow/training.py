@@ -54,6 +54,9 @@ def train(
     drop: Names = (),
     curves: str = "auto",
     interactions: str | int = "auto",
+    increasing: Names = (),
+    decreasing: Names = (),
+    nonnegative: Names = (),
     convert: Mapping[str, str] | None = None,
     weight: str | None = None,
     metric: str | None = None,
@@ -122,6 +125,11 @@ def train(
     interactions : {"auto", "no"} or int, default "auto"
         Pairs of columns whose products become features, beside curves: how many, the best of all
         pairs; auto: up to 20, if they are better on rows held out.
+    increasing, decreasing : str or sequence of str, optional
+        Numbers with which the prediction, or the probability of the second of two classes, never
+        decreases, or never increases.
+    nonnegative : str or sequence of str, optional
+        Columns whose features have weights of at least 0.
     convert : mapping of str to str, optional
         How text columns are converted, instead of the guess: ``{"when": "day-first"}``.
     weight : str, optional
@@ -224,6 +232,9 @@ def train(
             target_log=_choice("target_log", target_log, TARGET_LOGS),
             curves=_choice("curves", curves, CURVES),
             interactions=checked_interactions(interactions),
+            increasing=tuple(_names(increasing)),
+            decreasing=tuple(_names(decreasing)),
+            nonnegative=tuple(_names(nonnegative)),
             settings=dict(set or {}),
             columns={kind: list(_names(columns[kind])) for kind in COLUMN_KINDS},
             conversions=checked_conversions(convert or {}),

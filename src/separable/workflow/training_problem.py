@@ -21,7 +21,7 @@ from separable.data.table import (
 from separable.errors import Message, Option, OptionError, by_spelling
 from separable.features.table.category_column import categories_of
 from separable.features.table.table_encoder import TableEncoder
-from separable.fitting.penalty_basis import are_smoothed, basis_of
+from separable.fitting.penalty_basis import are_smoothed, basis_of, constrain
 from separable.fitting.separation_error import naming_columns
 from separable.model.files.training_rows import TrainingRows
 from separable.model.words import counted
@@ -197,6 +197,7 @@ def read_problem(data: Any, options: ProblemOptions) -> Problem:
         converted,
     )
     notes = [*([] if task else _notes_on_task(problem)), *notes, *left_out_notes(left_out)]
+    notes += _constraint_notes(problem)
     return _with_row_columns(problem, notes)
 
 
@@ -310,6 +311,37 @@ def _notes_on_task(problem: Problem) -> list[Message]:
             )
         ]
     return []
+
+
+def _constraint_notes(problem: Problem) -> list[Message]:
+    """Return a note on what constraints mean; refuse them where they mean nothing."""
+    options = problem.options
+    if not options.constraints:
+        return []
+    option, names = next(iter(options.constraints.items()))
+    named: set[str] = set()
+    for each, columns in options.constraints.items():
+        require_columns(columns, problem.features.column_names, file_name(problem.data))
+        for name in columns:
+            if name in named:
+                raise OptionError(
+                    Option(each, name), ": the column has another constraint. Keep one."
+                )
+            if name in options.columns["drop"]:
+                raise OptionError(
+                    Option(each, name), ": the column is left out. Keep one of the two."
+                )
+            named.add(name)
+    if problem.task == "regression":
+        return []
+    classes = np.unique(problem.target.values).tolist()
+    if len(classes) > 2:
+        raise OptionError(
+            Option(option, names[0]),
+            f": the target {options.target!r} has {len(classes)} classes, and a score of one of "
+            "them says nothing about the others. Constraints need two classes or a number.",
+        )
+    return [Message(f"Constraints are on the probability of {classes[-1]!r}.")]
 
 
 def _refuse_other_task(options: ProblemOptions, task: Task) -> None:
@@ -467,6 +499,7 @@ class Encoded:
             conversions=conversions,
         )
         encoder.set_params(**{kind: names or None for kind, names in options.columns.items()})
+        encoder.set_params(**{each: list(names) for each, names in options.constraints.items()})
         with step("Encoding"), naming_file(problem.data, problem.target.rows[self.chosen]):
             columns = as_columns(problem.take(self.chosen))
             rows = encoder.fit(columns).encode(columns)
@@ -489,6 +522,7 @@ def fit_encoded(
     """
     if hasattr(learner, "group_by"):
         learner.group_by(encoder)
+    constrain(learner, encoder)
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
     basis = basis_of(encoder, learner, rows, y, sample_weight)
     with naming_columns(encoder.feature_names):
@@ -517,6 +551,7 @@ def facts_of(problem: Problem, encoder: TableEncoder, rows: Rows) -> Facts:
         deviation=deviation if 0.0 < deviation < np.inf else 1.0,
         smoothed=are_smoothed(encoder),
         interactions=bool(encoder.pair_encoders),
+        constrained=bool(encoder.constraints),
     )
 
 

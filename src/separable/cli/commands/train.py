@@ -13,6 +13,7 @@ from separable.cli.options.options import json_option, talk_options
 from separable.cli.options.training_options import (
     TESTING,
     budget_option,
+    constraint_options,
     curves_option,
     decision_options,
     interactions_option,
@@ -48,6 +49,7 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
 @problem_options
 @curves_option
 @interactions_option
+@constraint_options
 @decision_options
 @budget_option
 @heading(

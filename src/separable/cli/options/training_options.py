@@ -42,6 +42,7 @@ __all__ = [
     "TESTING",
     "budget_option",
     "class_weight_option",
+    "constraint_options",
     "convert_option",
     "curves_option",
     "decision_options",
@@ -219,6 +220,23 @@ interactions_option = heading(
         callback=lambda ctx, param, value: checked_interactions(value),  # noqa: ARG005
         help="Products of N pairs of columns. auto: if they are better on rows held out.",
     ),
+)
+
+
+def _constraint(name: str, text: str) -> Any:
+    return click.option(
+        f"--{name}",
+        multiple=True,
+        metavar="COL",
+        help=text,
+    )
+
+
+constraint_options = heading(
+    LEARNING_FROM,
+    _constraint("increasing", "Predictions, or the 2nd class's probability, rise with COL."),
+    _constraint("decreasing", "They fall with COL."),
+    _constraint("nonnegative", "Weights of COL's features are at least 0."),
 )
 
 

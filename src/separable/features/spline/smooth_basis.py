@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from separable.typing import Floats
 
-__all__ = ["hats", "smooth_basis"]
+__all__ = ["hats", "monotone_basis", "smooth_basis"]
 
 #: The scale of a hat is divided by 2 to this power where its width is halved.
 DECAY = 0.75
@@ -37,6 +37,40 @@ def smooth_basis(knots: Floats, rows: Floats) -> Floats:
     n = len(knots)
     lines = [_standardized(values, rows) for values in (knots, np.arange(n, dtype=np.float64))]
     return np.column_stack([*lines, *hats(n, DECAY)])
+
+
+def monotone_basis(knots: Floats, rows: Floats) -> Floats:
+    """Return increasing functions at the knots, whose non-negative combinations are all of these.
+
+    They are the two lines, and ramps, which rise between two knots: over half of the knots, a
+    quarter, ..., and from each knot to the next. All have mean 0 over the training rows.
+
+    Parameters
+    ----------
+    knots : ndarray, shape (n,)
+    rows : ndarray, shape (n,)
+        Training rows at each knot.
+
+    Returns
+    -------
+    ndarray, shape (n, 2 n - 2)
+        For n >= 3.
+    """
+    n = len(knots)
+    made = [_standardized(values, rows) for values in (knots, np.arange(n, dtype=np.float64))]
+    scale, pieces = HAT_SCALE, [(0, n - 1)]
+    while pieces:
+        halves = [
+            half
+            for low, high in pieces
+            if high - low > 1
+            for half in ((low, (low + high) // 2), ((low + high) // 2, high))
+        ]
+        for low, high in halves:
+            ramp = scale * np.interp(np.arange(n), [low, high], [0.0, 1.0])
+            made.append(ramp - np.average(ramp, weights=rows))
+        scale, pieces = scale * 2.0**-DECAY, halves
+    return np.column_stack(made)
 
 
 def _standardized(values: Floats, rows: Floats) -> Floats:

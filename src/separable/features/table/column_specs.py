@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from separable.data.ingest.conversions.guessing import requested
 from separable.data.strings import ChainedTexts
-from separable.data.table import list_names, require_columns
+from separable.data.table import TableError, list_names, require_columns
 from separable.features.table.category_column import UNSEEN, CategoryColumn
 from separable.features.table.column_states import ColumnSpec
 from separable.features.table.text_column import TextColumn
@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "CONSTRAINTS",
     "PARAMETERS",
+    "check_constraints",
     "check_options",
     "column_specs_of",
+    "constraints_of",
     "names_of_numbers",
     "pairs_of",
     "unseen_policies",
@@ -35,6 +38,8 @@ __all__ = [
 
 #: Parameters that name columns.
 PARAMETERS = ("number", "category", "boolean", "date", "text", "drop")
+#: Parameters that name columns with constraints.
+CONSTRAINTS = ("increasing", "decreasing", "nonnegative")
 #: Options of each column type.
 OPTIONS = {"number": ("scale", "curve"), "category": ("min_count", "unseen")}
 
@@ -53,6 +58,8 @@ def column_specs_of(encoder: Any, names: Sequence[str]) -> dict[str, ColumnSpec]
         Existing columns.
     """
     specs = dict.fromkeys(names, ColumnSpec())
+    constraints = constraints_of(encoder)
+    require_columns(constraints, names, "The table")
     for kind in PARAMETERS:
         given = getattr(encoder, kind)
         if isinstance(given, str):
@@ -75,6 +82,11 @@ def column_specs_of(encoder: Any, names: Sequence[str]) -> dict[str, ColumnSpec]
             curve = bool(spec.options.get("curve", curve))
         specs[name] = replace(spec, curve=curve)
     for name in {name for pair in pairs_of(encoder.interactions, names) for name in pair}:
+        if name in constraints:
+            raise ValueError(
+                f"Column {name!r} is {constraints[name]}, so it takes no part in 'interactions'. "
+                "Leave it out of one of them."
+            )
         specs[name] = replace(specs[name], paired=True)
     for name, given in _conversions(encoder.conversions, names).items():
         if specs[name].kind in ("category", "boolean", "text", "drop"):
@@ -86,6 +98,43 @@ def column_specs_of(encoder: Any, names: Sequence[str]) -> dict[str, ColumnSpec]
         require_columns(encoder.unseen, names, "The table")
     unseen_policies(encoder.unseen, names)
     return specs
+
+
+def constraints_of(encoder: Any) -> dict[str, str]:
+    """Return the constraint of each constrained column, one of `CONSTRAINTS`."""
+    made: dict[str, str] = {}
+    for constraint in CONSTRAINTS:
+        given = getattr(encoder, constraint)
+        if isinstance(given, str) or not all(isinstance(name, str) for name in given or ()):
+            raise ValueError(
+                f"The {constraint!r} parameter of TableEncoder must be a list of column names. "
+                f"Got {given!r:.80} instead."
+            )
+        for name in given or ():
+            if made.get(name, constraint) != constraint:
+                raise ValueError(
+                    f"Column {name!r} is named in both {made[name]!r} and {constraint!r}. Keep one."
+                )
+            made[name] = constraint
+    return made
+
+
+def check_constraints(constraints: Mapping[str, str], columns: Mapping[str, ColumnEncoder]) -> None:
+    """Refuse a direction of columns that have none.
+
+    Parameters
+    ----------
+    constraints : mapping of str to str
+    columns : mapping of str to ColumnEncoder
+        Those that are used.
+    """
+    for name, constraint in constraints.items():
+        kind = columns[name].kind if name in columns else "number"
+        if constraint != "nonnegative" and kind not in ("number", "boolean"):
+            raise TableError(
+                f"Column {name!r} cannot be {constraint}: it is a {kind}, and only numbers and "
+                "booleans have a direction. Leave it out, or read it as a number."
+            )
 
 
 def _conversions(given: Any, names: Sequence[str]) -> Mapping[str, Any]:

@@ -12,7 +12,7 @@ from separable.data.rows import Rows
 from separable.features.encoding_report import ColumnReport
 from separable.features.row_assembly import BlockSlot, Slot
 from separable.features.spline.knots import choose_knots
-from separable.features.spline.smooth_basis import smooth_basis
+from separable.features.spline.smooth_basis import monotone_basis, smooth_basis
 from separable.features.spline.spline_column import SplineColumn
 from separable.features.table.number_column import numbers_of
 
@@ -70,6 +70,16 @@ class CurveColumn:
         n = len(self.knots)
         made[:n, :n] = smooth_basis(self.knots, self.rows)
         return made
+
+    @property
+    def monotone_basis(self) -> NDArray[np.float64]:
+        """Increasing functions of the features, and the indicator of missing values."""
+        made = monotone_basis(self.knots, self.rows)
+        n, m = made.shape
+        whole = np.zeros((self.width, m + self.missing))
+        whole[:n, :m] = made
+        whole[n:, m:] = 1.0
+        return whole
 
     @property
     def feature_names(self) -> tuple[str, ...]:

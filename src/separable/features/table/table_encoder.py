@@ -24,8 +24,10 @@ from separable.features.encoding_report import EncodingReport, UnseenLedger
 from separable.features.interaction.axes import bins_of, pair_columns, suited_axes
 from separable.features.row_assembly import Slot, rows_from_slots
 from separable.features.table.column_specs import (
+    check_constraints,
     check_options,
     column_specs_of,
+    constraints_of,
     names_of_numbers,
     pairs_of,
     unseen_policies,
@@ -125,6 +127,13 @@ class TableEncoder(Transformer):
         ``[("age", "sex")]`` gives ``age[32-41] x sex=male``. A number takes part as a curve with
         few knots, a category with its most frequent levels; the first pair has at most about 400
         features, the second 196, later ones 100, from the sixth on 49.
+    increasing, decreasing : sequence of str, optional
+        Numbers and booleans whose effect has one direction: predictions, or the score of the second
+        of two classes, never decrease (increase) with them. `TableClassifier`, `TableRegressor` and
+        `train` fit that; a learner alone takes the signs of its weights as ``monotonic_cst``. Such
+        columns take no part in interactions.
+    nonnegative : sequence of str, optional
+        Columns of any type whose features have weights of at least 0.
     n_jobs : int or None, default None
         Number of threads; None is 1, -1 all cores. The result does not depend on it.
 
@@ -173,6 +182,9 @@ class TableEncoder(Transformer):
     unseen: str | Mapping[str, str] = "zero"
     curves: bool = False
     interactions: Sequence[tuple[str, str]] | None = None
+    increasing: Sequence[str] | None = None
+    decreasing: Sequence[str] | None = None
+    nonnegative: Sequence[str] | None = None
     n_jobs: int | None = None
 
     kind: ClassVar[str] = "table"
@@ -317,6 +329,7 @@ class TableEncoder(Transformer):
             reasons = "; ".join(f"{name!r}: {reason}" for name, reason in list(dropped.items())[:5])
             raise TableError(f"No column is left to learn from ({reasons}).")
         columns = {encoder.name: encoder for encoder in encoders}
+        check_constraints(self.constraints, columns)
         pairs = pair_columns(pairs_of(self.interactions), self._states, columns)
         self._set_fitted(encoders, dropped, tuple(self._states), pairs)
 
@@ -451,6 +464,11 @@ class TableEncoder(Transformer):
         return (*self._fitted(), *self._pairs)
 
     @property
+    def constraints(self) -> dict[str, str]:
+        """Constrained columns: each "increasing", "decreasing" or "nonnegative"."""
+        return constraints_of(self)
+
+    @property
     def text_encoders(self) -> dict[str, TextEncoder]:
         """Text encoders by column."""
         return {each.name: each.encoder for each in self._fitted() if isinstance(each, TextColumn)}
@@ -531,8 +549,8 @@ class TableEncoder(Transformer):
     def codes(self, data: Any, bins: int) -> dict[str, NDArray[np.int64]]:
         """Return the bin of each row, for each column that can be part of an interaction.
 
-        A number is divided at quantiles, unless the encoder was fitted without ``curves``; rare
-        levels share a bin, and so do missing values.
+        That excludes constrained columns. A number is divided at quantiles, unless the encoder was
+        fitted without ``curves``; rare levels share a bin, and so do missing values.
 
         Parameters
         ----------
@@ -550,6 +568,7 @@ class TableEncoder(Transformer):
         return {
             axis.name: bins_of(axis, column, columns.n_rows)
             for axis, column in zip(axes, taken, strict=True)
+            if axis.name not in self.constraints
         }
 
     def encode_one(self, record: Mapping[str, Any]) -> list[tuple[int, float]] | None:

@@ -24,7 +24,7 @@ from separable.data.strings import PackedTexts, is_texts, pack_strings
 from separable.features.interaction.pair_column import PairColumn
 from separable.features.spline.spline_serialization import check_breaks
 from separable.features.table.category_column import UNSEEN, CategoryColumn
-from separable.features.table.column_specs import PARAMETERS, pairs_of
+from separable.features.table.column_specs import CONSTRAINTS, PARAMETERS, pairs_of
 from separable.features.table.curve_column import CurveColumn
 from separable.features.table.date_column import CYCLES, NUMBERS, DateColumn
 from separable.features.table.number_column import BooleanColumn, NumberColumn
@@ -399,6 +399,9 @@ def values_of(parameters: Mapping[str, Any], learned: dict[str, Any]) -> dict[st
         values["curves"] = True
     if parameters["interactions"]:
         values["interactions"] = [list(pair) for pair in parameters["interactions"]]
+    for name in CONSTRAINTS:
+        if parameters[name]:
+            values[name] = [str(each) for each in parameters[name]]
     if unseen != "zero":
         values["unseen"] = unseen if isinstance(unseen, str) else dict(unseen)
     return values
@@ -466,8 +469,13 @@ def options_from_values(values: Values) -> dict[str, Any]:
     unseen = values.get("unseen", "zero")
     named = unseen.values() if isinstance(unseen, dict) else [unseen]
     _check(all(each in UNSEEN for each in named), "wrong 'unseen'")
+    constraints = {name: values.get(name) for name in CONSTRAINTS}
+    for given in constraints.values():
+        listed = isinstance(given, list) and all(isinstance(name, str) for name in given)
+        _check(given is None or listed, "constraints must be lists of names")
     return {
         **options,
+        **constraints,
         "conversions": conversions,
         "scale": scale,
         "min_count": min_count,

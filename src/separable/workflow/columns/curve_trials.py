@@ -1,16 +1,16 @@
 """Numbers as lines, as curves, or as curves with interactions: compared on rows held out.
 
 Each way is an additive model with a smoothing level for each term, fitted to the same rows: by
-penalized least squares, or of classes by logistic regression with these levels; lines have the best
-of a few C. Squared errors, or log losses, on the rows of one or more folds decide. The simplest way
-within a standard error of the best is taken. Pairs of columns are screened on the rows that the
-models are fitted to, never on those held out.
+penalized least squares, or of classes, and with constraints, by a learner with these levels; lines
+have the best of a few C. Squared errors, or log losses, on the rows of one or more folds decide.
+The simplest way within a standard error of the best is taken. Pairs of columns are screened on the
+rows that the models are fitted to, never on those held out.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,13 @@ from separable.data.columns import as_columns
 from separable.data.table import TableError
 from separable.errors import Message, Option
 from separable.features.table.curve_column import CurveColumn
-from separable.fitting.penalty_basis import additive_fit, basis_of, targets_of, terms_of
+from separable.fitting.penalty_basis import (
+    additive_fit,
+    basis_of,
+    constrain,
+    targets_of,
+    terms_of,
+)
 from separable.fitting.smoothing import DEFAULT_OPTIONS as SMOOTHING
 from separable.model.metrics.evaluation import figure
 from separable.model.metrics.metric_registry import METRICS
@@ -246,25 +252,36 @@ class _Trial:
     def _losses(self, way: str, train: Rows, test: Rows, pairs: list[ScreenedPair]) -> Floats:
         """Return the squared error or the log loss of each row held out."""
         later = as_columns(rows_of(self.table, test))
-        if self.problem.task == "regression":
+        if self.problem.task == "regression" and not self.problem.options.constraints:
             encoder, fit = self._fit(way, train, pairs)
             return np.asarray((self.targets[test] - fit.predict(encoder.encode(later)))[:, 0] ** 2)
         encoder, rows = self._encoded(way, train, pairs)
-        classes = self.problem.fit_values(self.part)
+        values = self.problem.fit_values(self.part)
         weight = None if self.weight is None else self.weight[train]
         later_rows = encoder.encode(later)
         tried = []
         for C in self.options.C_of_lines if way == LINES else (1.0,):
-            learner = new_learner("logistic-regression", C=C, tol=self.options.tol)
-            basis = basis_of(encoder, learner, rows, classes[train], weight)
+            learner = self._learner(C, len(train))
+            constrain(learner, encoder)
+            basis = basis_of(encoder, learner, rows, values[train], weight)
             inside, outside = rows, later_rows
             if basis is not None:
                 inside, outside = basis.rows(rows), basis.rows(later_rows)
-            learner.fit(inside, classes[train], sample_weight=weight)
-            of_class = learner.classes_ == classes[test][:, None]
+            learner.fit(inside, values[train], sample_weight=weight)
+            if self.problem.task == "regression":
+                tried.append((values[test] - learner.predict(outside)) ** 2)
+                continue
+            of_class = learner.classes_ == values[test][:, None]
             own = (learner.predict_proba(outside) * of_class).sum(axis=1)  # 0: an unseen class
             tried.append(-np.log(np.maximum(own, self.options.least_probability)))
         return np.asarray(min(tried, key=lambda losses: float(losses.mean())))
+
+    def _learner(self, C: float, n_rows: int) -> Any:
+        """Return the learner of classes, or of numbers with constraints."""
+        tol = self.options.tol
+        if self.problem.task == "regression":
+            return new_learner("monotone-ridge", alpha=1.0 / (C * n_rows), tol=tol)
+        return new_learner("logistic-regression", C=C, tol=tol)
 
     def _encoded(
         self, way: str, train: Rows, pairs: list[ScreenedPair]

@@ -58,5 +58,6 @@ def encoder_of(problem: Problem, category: tuple[str, ...], names: Any = None) -
     given = {kind: of(names) for kind, names in problem.options.columns.items()}
     given["category"] = [*given["category"], *category]
     conversions = {name: problem.conversions[name] for name in of(problem.conversions)}
+    given |= {each: of(names) for each, names in problem.options.constraints.items()}
     encoder = TableEncoder(conversions=conversions or None)
     return encoder.set_params(**{kind: names or None for kind, names in given.items()})

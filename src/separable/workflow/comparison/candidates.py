@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from separable.data.table import did_you_mean
 from separable.errors import Option, OptionError, by_spelling
+from separable.fitting.penalty_basis import constrain
 from separable.workflow.comparison.decisions import left_out_note
-from separable.workflow.learners import LEARNERS, has_class_weight, learners_of, new_learner
+from separable.workflow.learners import LEARNERS, learners_of, names_of, new_learner, takes
 from separable.workflow.progress import note
 from separable.workflow.training_problem import adds_counts
 
@@ -35,6 +36,10 @@ ELSEWHERE: dict[str, Any] = {
     "random_state": by_spelling("use seed", "use --seed"),
     "n_jobs": by_spelling("use threads", "use --threads"),
     "callback": "it is a Python function",
+    "monotonic_cst": by_spelling(
+        "use increasing, decreasing or nonnegative",
+        "use --increasing, --decreasing or --nonnegative",
+    ),
     "warm_start": "a run always trains from scratch",
 }
 
@@ -80,6 +85,8 @@ class Candidate:
         made = new_learner(self.name, self.seed, self.threads, **{**self.given, **params})
         if encoder is not None and hasattr(made, "group_by"):
             made.group_by(encoder)
+        if encoder is not None:
+            constrain(made, encoder)
         return made
 
     def for_comparing(self, encoder: Encoder | None = None, **params: Any) -> Any:
@@ -147,7 +154,7 @@ def candidates_for(
     if not names:
         suited = learners_of(task, facts)
         if options.class_weight is not None:
-            message = left_out_note([name for name in suited if not has_class_weight(name)])
+            message = left_out_note([name for name in suited if not takes(name, "class_weight")])
             if message is not None:
                 note(message)
         names = [name for name in suited if set(settings) <= set(_parameters(name))]
@@ -160,6 +167,12 @@ def candidates_for(
         )
     for name in names:
         _check_settings(name, settings)
+        if facts.constrained and not takes(name, "monotonic_cst"):
+            able = [each for each in names_of(task) if takes(each, "monotonic_cst")]
+            raise OptionError(
+                Option("model", name),
+                f": its weights cannot be kept to one sign. Those of {', '.join(able)} can.",
+            )
     return list(_made(names, options, settings, facts))
 
 

@@ -15,7 +15,7 @@ from separable.errors import Message, Option, OptionError
 from separable.model.predict.decision import Costs
 from separable.workflow.columns.role_columns import class_named
 from separable.workflow.comparison.probability_calibration import out_of_fold, sigmoids_of
-from separable.workflow.learners import LEARNERS, has_class_weight
+from separable.workflow.learners import LEARNERS, takes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,8 +59,8 @@ def class_weight_of(problem: Problem) -> dict[str, Any]:
             option, " and ", Option("set", {"class_weight": ...}), " say the same. Give one."
         )
     for name in options.models:
-        if not has_class_weight(name):
-            able = [each for each in LEARNERS if has_class_weight(each)]
+        if not takes(name, "class_weight"):
+            able = [each for each in LEARNERS if takes(each, "class_weight")]
             raise OptionError(option, f": {name} has no class weights. {list_names(able, 10)} do.")
     if isinstance(given, str):
         return {"class_weight": given}

@@ -59,6 +59,7 @@ DEFAULTS: dict[Task, str] = {"classification": "sgd-classifier", "regression": "
 #: Options of a comparison, which a stream does not make.
 NOT_TAKEN = (
     *("metric", "positive", "group", "time", "folds", "compare_rows", "budget"),
+    *("increasing", "decreasing", "nonnegative"),
     *("curves", "interactions", "cost", "threshold", "class_weight", "target_log"),
 )
 
