@@ -31,12 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from separable.workflow.learners import Task
+    from separable.workflow.out_of_core.out_of_core_training import OutOfCoreRun
     from separable.workflow.stream.stream_training import StreamRun
     from separable.workflow.training_run import TrainingRun
 
     Names = str | Sequence[str]
 
-__all__ = ["train"]
+__all__ = ["train", "train_in_or_out_of_core"]
 
 
 def train(
@@ -86,6 +87,8 @@ def train(
     comment: str | None = None,
     skip_rows: int = 0,
     skip_bad_lines: bool = False,
+    out_of_core: bool | None = None,
+    cache: str | None = None,
     stream: bool = False,
     passes: int | None = None,
     classes: Names | None = None,
@@ -95,7 +98,7 @@ def train(
     checkpoint: str | None = None,
     every: Every | None = None,
     resume: str | None = None,
-) -> TrainingRun | StreamRun:
+) -> TrainingRun | StreamRun | OutOfCoreRun:
     """Train a model on a file or a table, as the command ``separable train`` does.
 
     Learners that suit the data are compared by cross-validation, with their regularization
@@ -175,6 +178,12 @@ def train(
         Overrides of the detected file format, as in `separable.data.read`.
     skip_bad_lines : bool, default False
         Skip and count lines that cannot be read.
+    out_of_core : bool, optional
+        Learn from encoded blocks on disk instead of memory; by default if the files are probably
+        too large for memory.
+    cache : str, optional
+        The folder of these blocks, which is kept; by default a temporary one. If the process is
+        killed, the same call continues from the blocks that are there.
     stream : bool, default False
         Train in bounded memory, one row at a time. The parameters below need it.
     passes : int, optional
@@ -198,7 +207,8 @@ def train(
     -------
     TrainingRun
         With ``model``, ``leaderboard``, ``evaluation``, ``columns``, ``warnings``, ``summary()``
-        and ``save(path)``. With ``stream=True`` a `StreamRun`.
+        and ``save(path)``. With ``stream=True`` a `StreamRun`, out of
+        core an `OutOfCoreRun`.
 
     Raises
     ------
@@ -265,37 +275,70 @@ def train(
         streaming = StreamOptions(
             passes, listed, encode_rows, bits, features, checkpoint, every, resume
         )
-        return _run(_source(data), options, streaming, test, test_size, stream=stream)
+        test = None if test is None else _source(test)
+        if stream:
+            return _run_stream(_source(data), options, streaming, test, test_size)
+        for option in streaming.all_given():
+            raise OptionError(option, " needs ", Option("stream", True), ".")
+        if not options.target:
+            raise OptionError("Name the column to predict: ", Option("target"), ".")
+        return train_in_or_out_of_core(_source(data), options, out_of_core, cache, test, test_size)
     except InputError as error:
         error.spelling = "train"
         raise
 
 
-def _run(
+def _run_stream(
     data: Any,
     options: ProblemOptions,
     streaming: StreamOptions,
     test: Any,
     test_size: float | None,
-    *,
-    stream: bool,
-) -> TrainingRun | StreamRun:
-    if stream:
-        from separable.workflow.stream.stream_training import train_stream
+) -> StreamRun:
+    from separable.workflow.stream.stream_training import train_stream
 
-        for name, value in (("test", test), ("test_size", test_size)):
-            if value is not None:
-                raise OptionError(
-                    Option(name, value if name == "test_size" else file_name(value)),
-                    " cannot be used with a stream, which validates progressively. Leave one of "
-                    "them out.",
-                )
-        return train_stream(data, options, streaming)
-    for option in streaming.all_given():
-        raise OptionError(option, " needs ", Option("stream", True), ".")
-    if not options.target:
-        raise OptionError("Name the column to predict: ", Option("target"), ".")
-    return train_table(data, options, None if test is None else _source(test), test_size)
+    for name, value in (("test", test), ("test_size", test_size)):
+        if value is not None:
+            raise OptionError(
+                Option(name, value if name == "test_size" else file_name(value)),
+                " cannot be used with a stream, which validates progressively. Leave one of "
+                "them out.",
+            )
+    return train_stream(data, options, streaming)
+
+
+def train_in_or_out_of_core(
+    data: Any,
+    options: ProblemOptions,
+    out_of_core: bool | None,
+    cache: str | None,
+    test: Any,
+    test_size: float | None,
+    *,
+    keep: bool = True,
+) -> TrainingRun | OutOfCoreRun:
+    """Train in memory, or out of core if that was asked for or the files are too large.
+
+    Parameters
+    ----------
+    data : str or table
+    options : ProblemOptions
+    out_of_core : bool or None
+    cache : str or None
+    test : str, table or None
+    test_size : float or None
+    keep : bool
+        Whether encoded rows are kept for a report.
+    """
+    from separable.workflow.out_of_core.out_of_core_training import (
+        chosen_options,
+        train_out_of_core,
+    )
+
+    own = chosen_options(data, options, out_of_core, cache, test, test_size)
+    if own is not None:
+        return train_out_of_core(data, options, own)
+    return train_table(data, options, test, test_size, keep=keep)
 
 
 def _names(given: Names) -> Sequence[str]:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 __all__ = ["train"]
 
+OUT_OF_CORE = "Data larger than memory"
+
 
 def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
     if value is not None and math.isnan(value):
@@ -42,6 +44,7 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
         "separable train visits.csv --target paid --group customer --model logistic-regression",
         "separable train sales.csv --target units --time day --drop id",
         "separable train reviews.csv --target sentiment --report reviews.html",
+        "separable train 'big/*.parquet' --target y --out-of-core --model logistic-regression",
         "separable train 'logs/*.csv' --target clicked --stream --checkpoint clicks.part",
     ),
 )
@@ -76,6 +79,20 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
 )
 @json_option()
 @talk_options
+@heading(
+    OUT_OF_CORE,
+    click.option(
+        "--out-of-core/--in-memory",
+        "out_of_core",
+        default=None,
+        help="Learn from encoded blocks on disk, or in memory.  [default: by the size of DATA]",
+    ),
+    click.option(
+        "--cache",
+        metavar="FOLDER",
+        help="Folder of these blocks, which is kept.  [default: a temporary one]",
+    ),
+)
 @stream_options
 def train(
     data: str,
@@ -85,6 +102,8 @@ def train(
     test_size: float | None,
     options: ProblemOptions,
     stream: StreamOptions | None,
+    out_of_core: bool | None,
+    cache: str | None,
     as_json: bool,
 ) -> None:
     """Train a model on DATA, a table (CSV, JSON lines, Parquet; also compressed).
@@ -106,11 +125,17 @@ def train(
         check_report(report, "--report", model=path, data=data, **inputs)
     run: Any
     if stream is not None:
+        _refuse_with_stream(out_of_core, cache)
         run = _train_stream(data, options, stream, test, test_size)
     else:
-        from separable.workflow.table_training import train_table
+        from separable.workflow.training import train_in_or_out_of_core
 
-        run = train_table(data, options, test, test_size, keep=report is not None)
+        if report is not None and out_of_core:
+            raise click.UsageError("--report needs all rows in memory: use --in-memory.")
+        out_of_core = False if report is not None else out_of_core
+        run = train_in_or_out_of_core(
+            data, options, out_of_core, cache, test, test_size, keep=report is not None
+        )
     save_noted(run.model, path)
     if report is not None:
         from separable.report.reporting import contents_of_run
@@ -119,7 +144,8 @@ def train(
     if as_json:
         write_data(json_bytes({"model": path, "report": report, **run.to_dict("command")}))
     else:
-        more = {} if stream is not None else {"verbose": verbosity() > 0}
+        is_table = hasattr(run, "leaderboard")
+        more = {"verbose": verbosity() > 0} if is_table else {}
         click.echo(f"{run.summary(**more)}\n\n{_next_text(run, path, report)}")
 
 
@@ -144,6 +170,12 @@ def _train_stream(
     rows = counted(run.rows_read, "row")
     say(f"{rows} learned in {run.seconds:.1f} s, {rate:.0f} per second.")
     return run
+
+
+def _refuse_with_stream(out_of_core: bool | None, cache: str | None) -> None:
+    if out_of_core or cache is not None:
+        name = "--out-of-core" if out_of_core else "--cache"
+        raise click.UsageError(f"{name} cannot be used with --stream. Leave one of them out.")
 
 
 def _check_checkpoint(data: str, output: str, stream: StreamOptions) -> None:

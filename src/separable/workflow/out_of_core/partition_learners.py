@@ -7,6 +7,7 @@ a closed form (ridge, least squares, LDA), and paths from these sums (lasso, ela
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from separable.certified.partitioned.objective import LanePoint
 from separable.certified.partitioned.quasi_newton import PartitionedOptions, solve_lanes
 from separable.certified.problem import TOGETHER, Lane
 from separable.certified.solvers.options import SolverOptions
-from separable.errors import Option, OptionError
+from separable.errors import Option, OptionError, by_spelling
 from separable.losses.loss import (
     HINGE,
     LOGISTIC,
@@ -47,8 +48,10 @@ if TYPE_CHECKING:
     from separable.statistics.partitions import Partitions, TaskSums
     from separable.typing import Floats
 
-__all__ = ["MAX_PRODUCTS", "PartitionData", "PartitionLearner", "partition_learner"]
+__all__ = ["IN_MEMORY", "MAX_PRODUCTS", "PartitionData", "PartitionLearner", "partition_learner"]
 
+#: The option that forces training in memory.
+IN_MEMORY = by_spelling("out_of_core=False", "--in-memory")
 #: Maximum columns for learners that need the products of all columns.
 MAX_PRODUCTS = 2000
 #: The relative gap of models of a search, and of a final fit.
@@ -188,7 +191,7 @@ class LaneLearner(PartitionLearner):
                 raise OptionError(
                     Option("set", {key: parameters[key]}),
                     f": {name} learns out of core with {key}={only!r} only. Leave it out, or use ",
-                    Option("in_memory", True),
+                    IN_MEMORY,
                     ".",
                 )
         if not math.isfinite(parameters["C"]):
@@ -289,7 +292,11 @@ class SumsLearner(PartitionLearner):
     def search(self, data: PartitionData, values: Sequence[float | None]) -> FoldModels:
         """Return the models of all values and folds."""
         learned = list(each_complement(list(data.moments().values())))
-        models = [self.made(value).fit_sums(sums).model_ for value in values for sums in learned]
+        with warnings.catch_warnings():  # the final fit says what they would
+            warnings.simplefilter("ignore")
+            models = [
+                self.made(value).fit_sums(sums).model_ for value in values for sums in learned
+            ]
         weights = np.concatenate([model.weights for model in models]).T
         intercept = np.concatenate([model.intercept for model in models])
         folds = tuple(fold for _ in values for fold in data.moments())
@@ -410,7 +417,7 @@ def partition_learner(name: str, settings: dict[str, Any]) -> PartitionLearner:
             " needs all rows in memory. Out of core there are ",
             ", ".join(sorted(KINDS)),
             "; with ",
-            Option("in_memory", True),
+            IN_MEMORY,
             " there are all.",
         )
     return kind(name, settings)

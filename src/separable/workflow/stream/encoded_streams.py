@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from separable.workflow.stream.stream_target import StreamTarget
 
 
-__all__ = ["SparseStream", "TableStream"]
+__all__ = ["SparseStream", "TableStream", "target_counts"]
 
 #: Vowpal Wabbit's own default.
 BITS = 18
@@ -95,7 +95,7 @@ class TableStream(RowStream):
             self._check_columns(table.column_names)
             self._target = settled_target(
                 self._where,
-                _counts(table, self.name),
+                target_counts(table, self.name),
                 self.wanted.task,
                 self.wanted.classes,
                 texts=self.name in self.wanted.columns.get("category", ()),
@@ -202,7 +202,7 @@ class TableStream(RowStream):
             return weights_of(as_columns(table.select([name])), name, rows)
 
 
-def _counts(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def target_counts(table: pa.Table, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the distinct values of a column and their counts."""
     column = as_columns(table.select([name]))[name]
     if isinstance(column, Categories):
