@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from separable.cli.io.output import json_bytes, write_data
-from separable.cli.options.command import OUTPUT, command, heading
+from separable.cli.options.command import OUTPUT, STREAMS, command, heading
 from separable.cli.options.options import json_option, talk_options
 from separable.cli.options.training_options import (
     TESTING,
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["train"]
 
-OUT_OF_CORE = "Data larger than memory"
-
 
 def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:  # noqa: ARG001
     if value is not None and math.isnan(value):
@@ -44,7 +42,6 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
         "separable train visits.csv --target paid --group customer --model logistic-regression",
         "separable train sales.csv --target units --time day --drop id",
         "separable train reviews.csv --target sentiment --report reviews.html",
-        "separable train 'big/*.parquet' --target y --out-of-core --model logistic-regression",
         "separable train 'logs/*.csv' --target clicked --stream --checkpoint clicks.part",
     ),
 )
@@ -80,7 +77,7 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
 @json_option()
 @talk_options
 @heading(
-    OUT_OF_CORE,
+    STREAMS,
     click.option(
         "--out-of-core/--in-memory",
         "out_of_core",

@@ -43,7 +43,7 @@ RUNNING, READING, OUTPUT = "Execution", "Input format", "Output"
 LAST = (RUNNING, OUTPUT, READING)
 
 #: Options of one command for tables that do not fit memory.
-STREAMS = "Streams"
+STREAMS = "Larger than memory"
 
 #: More options than this do not fit two screens: options under these headings are then named only,
 #: unless all are requested.
