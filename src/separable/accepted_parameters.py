@@ -79,6 +79,7 @@ ACCEPTED: dict[str, _Accepted] = {
     "sort": _one_of("columns are sorted by name", True, False),
     "store_covariance": _one_of("covariance_ is always there", True, False),
     "tol": _number(DIRECT, Real, "None or a number"),
+    "use_legacy_attributes": _one_of("scores_, n_iter_ and coefs_paths_ are arrays", False),
     "verbose": _number("progress goes to a callback, where there is one", Integral, "an int"),
     "warm_start": _one_of("the optimum does not depend on the start", True, False),
 }

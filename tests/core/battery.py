@@ -181,7 +181,7 @@ def certify_all(weight: np.ndarray) -> dict[str, np.ndarray]:
 def certified(learner) -> np.ndarray:
     """Return weights, intercepts and gaps."""
     gaps = [one.gap for one in learner.certificates_]
-    return np.concatenate([learner.coef_.ravel(), learner.intercept_, gaps])
+    return np.concatenate([learner.coef_.ravel(), np.ravel(learner.intercept_), gaps])
 
 
 def discriminate_all(weight: np.ndarray) -> dict[str, np.ndarray]:

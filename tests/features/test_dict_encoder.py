@@ -141,3 +141,16 @@ def test_a_series_of_dicts_keeps_its_index():
     encoder = DictEncoder(sparse=False).set_output(transform="pandas")
     assert encoder.fit_transform(series).index.tolist() == [7, 9]
     assert encoder.transform(series)["a"].tolist() == [1.0, 2.0]
+
+
+def test_restrict_keeps_columns_and_counts_the_others_as_unseen():
+    rows = [{"foo": 1, "bar": 2}, {"foo": 3, "baz": 1, "kind": "x"}]
+    encoder = DictEncoder().fit(rows)
+    assert encoder.feature_names_ == ["bar", "baz", "foo", "kind=x"]
+    assert encoder.restrict([True, False, False, True]) is encoder
+    assert encoder.feature_names_ == ["bar", "kind=x"]
+    assert encoder.transform(rows).toarray().tolist() == [[2, 0], [0, 1]]
+    assert {name: each["count"] for name, each in encoder.unseen_.items()} == {"foo": 2, "baz": 1}
+    assert encoder.restrict([1], indices=True).feature_names_ == ["kind=x"]
+    with pytest.raises(ValueError, match="2 entries and there are 1 columns"):
+        encoder.restrict([True, False])

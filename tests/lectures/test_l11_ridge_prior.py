@@ -35,7 +35,9 @@ def test_the_posterior_of_the_prior_is_the_slides():
     # noise of variance 1, w ~ N(0, alpha^-1 I): N((X'X + alpha I)^-1 X'y, (X'X + alpha I)^-1)
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(30, 3)), rng.normal(size=30)
-    posterior = BayesianRegression(alpha=2.5, noise_precision=1.0, fit_intercept=False).fit(X, y)
+    posterior = BayesianRegression(
+        weight_precision=2.5, noise_precision=1.0, fit_intercept=False
+    ).fit(X, y)
     covariance = np.linalg.inv(X.T @ X + 2.5 * np.eye(3))
     np.testing.assert_allclose(posterior.covariance_, covariance, rtol=1e-12)
     np.testing.assert_allclose(posterior.coef_, covariance @ X.T @ y, rtol=1e-12)
@@ -54,7 +56,7 @@ def test_a_polynomial_of_high_degree_needs_the_penalty():
 
 def test_the_band_is_wide_where_there_are_no_rows():
     x = np.linspace(-1, 0, 20)
-    line = BayesianRegression(alpha=1.0, noise_precision=25.0).fit(x[:, None], 2 * x)
+    line = BayesianRegression(weight_precision=1.0, noise_precision=25.0).fit(x[:, None], 2 * x)
     _, std = line.predict([[-0.5], [0.5], [3.0]], return_std=True)
     assert std[0] < std[1] < std[2]
     assert std[0] > 0.2  # never below the noise

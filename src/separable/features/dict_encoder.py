@@ -173,6 +173,42 @@ class DictEncoder(Transformer):
         """Output column of each name."""
         return self._fitted()._vocabulary
 
+    @property
+    def feature_names_(self) -> list[str]:
+        """Output feature names, as a list."""
+        return list(self.feature_names)
+
+    def restrict(self, support: Any, indices: bool = False) -> Self:
+        """Keep some of the columns; they stay sorted by name, and the others count as unseen.
+
+        Parameters
+        ----------
+        support : array-like
+            A mask of the columns, such as that of a feature selector.
+        indices : bool, default False
+            ``support`` has the indices of the columns instead.
+
+        Returns
+        -------
+        DictEncoder
+            The encoder itself.
+        """
+        names = np.array(self.feature_names, dtype=object)
+        chosen = np.asarray(support)
+        if not indices and chosen.shape != names.shape:
+            raise ValueError(
+                f"support has {len(chosen)} entries and there are {len(names)} columns. Give one "
+                "a column, or indices=True."
+            )
+        kept = set(names[chosen if indices else chosen.astype(bool)].tolist())
+        numbers = {key: at for key, at in self._numbers.items() if self._name(key, None) in kept}
+        levels = {
+            key: {text: at for text, at in texts.items() if self._name(key, text) in kept}
+            for key, texts in self._levels.items()
+        }
+        self._learned(numbers, {key: texts for key, texts in levels.items() if texts})
+        return self
+
     def lookup_tables(self) -> tuple[dict[Any, int], dict[Any, dict[str, int]]]:
         """Return the columns of numeric features, and of each text of the others.
 

@@ -85,6 +85,8 @@ class OnlineEstimator(LinearEstimator):
         Those of ``model_``.
     n_iter_ : int
         Number of epochs.
+    t_ : float
+        1 + the number of steps, one a row and epoch, as scikit-learn counts them.
     """
 
     eta0: Any
@@ -94,6 +96,7 @@ class OnlineEstimator(LinearEstimator):
     class_weight: Any = None  # regressors have none
 
     n_iter_: int
+    t_: float
     _state: OnlineState
 
     _family = "online"
@@ -201,7 +204,7 @@ class OnlineEstimator(LinearEstimator):
         )
         state.restore(model.state)
         estimator._state, estimator._model = state, model
-        estimator.n_iter_ = 1
+        estimator.n_iter_, estimator.t_ = 1, 1.0 + state.rows_seen
         return estimator
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -249,7 +252,7 @@ class OnlineEstimator(LinearEstimator):
         """Store the result of a fit."""
         self._remember_columns(X)
         self._state, self._model = state, model
-        self.n_iter_ = epochs
+        self.n_iter_, self.t_ = epochs, 1.0 + epochs * state.rows_seen
         return self
 
     # ------------------------------------------------------------------ targets
@@ -326,7 +329,7 @@ class OnlineEstimator(LinearEstimator):
         if first:
             self._remember_columns(X)
         self._state, self._model = state, None
-        self.n_iter_ = 1
+        self.n_iter_, self.t_ = 1, getattr(self, "t_", 1.0) + batch.n_counted
         if is_check_due(state.rows_seen, batch.n_counted):
             self._warn_of_poor_fit(self.model_, batch, y)
         return self

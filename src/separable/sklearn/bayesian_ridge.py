@@ -50,9 +50,9 @@ class BayesianRidge(Face, linear_model.BayesianRidge):
         if self.fit_intercept:
             intercept = X.dtype.type(target - center @ learner.coef_)
         self._publish(learner, learner.coef_, intercept, X.dtype)
-        self.alpha_, self.lambda_ = map(X.dtype.type, (learner.noise_precision_, learner.alpha_))
-        self.sigma_ = learner.covariance_.astype(X.dtype)
+        self.alpha_, self.lambda_ = map(X.dtype.type, (learner.alpha_, learner.lambda_))
+        self.sigma_ = learner.sigma_.astype(X.dtype)
         self.X_offset_, self.X_scale_ = center.astype(X.dtype), np.ones(n_features, X.dtype)
-        self.n_iter_ = 1
+        self.n_iter_ = learner.n_iter_
         self.scores_: Any = np.full(2, learner.log_evidence_) if self.compute_score else []
         return self

@@ -43,6 +43,7 @@ __all__ = [
 #: Parameters that a learner may choose itself, and their names in the output.
 CHOSEN = {
     "alpha": "alpha",
+    "weight_precision": "weight precision",
     "noise_precision": "noise precision",
     "condition_number": "condition number",
 }

@@ -317,5 +317,5 @@ def test_what_a_learner_chose_by_itself_is_told(separable):
     assert re.search(r"\n  1\*  ridge +alpha \S+ ", told)
     assert re.search(r"\n  condition number [0-9.]+\n", told)
     told = separable(*args, "bayesian-regression").out
-    assert re.search(r"\n  alpha [0-9.e-]+, noise precision [0-9.e-]+, condition", told)
-    assert "\n  alpha" not in told.partition("BayesianRegression,")[0]
+    assert re.search(r"\n  weight precision [0-9.e-]+, noise precision [0-9.e-]+, condition", told)
+    assert "\n  weight" not in told.partition("BayesianRegression,")[0]

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.naive_bayes import GaussianNB
 
 import separable
 from separable import LinearGaussianNB
@@ -171,3 +172,20 @@ def test_leave_one_out_adds_up_values_that_are_there_twice():
     )
     found = short_cut(LinearGaussianNB(), twice, y)
     np.testing.assert_allclose(found, refits(LinearGaussianNB(), X, y), rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_attributes_and_joint_probabilities_in_the_words_of_scikit_learn(form, n_classes):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)) * [1, 10, 0.1], np.arange(40) % n_classes
+    ours = LinearGaussianNB(covariance="mle").fit(form(X), y)
+    theirs = GaussianNB(var_smoothing=0.0).fit(X, y)
+    np.testing.assert_allclose(ours.theta_, theirs.theta_, rtol=1e-12)
+    np.testing.assert_allclose(ours.class_prior_, theirs.class_prior_)
+    np.testing.assert_allclose(ours.class_count_, theirs.class_count_)
+    assert ours.var_.shape == theirs.var_.shape
+    theirs.var_ = np.array(ours.var_)  # shared by the classes
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(form(X)), theirs.predict_joint_log_proba(X), rtol=1e-10
+    )

@@ -400,3 +400,15 @@ def test_hostile_sums_of_a_file(name):
     refused("not those its weights", {"sums": np.ones((3, 7))})
     refused("not those its weights", values={"threshold": 0.25})
     refused("not those its weights", values={"classes": [0, 1, 7]})
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_joint_log_probabilities_equal_those_of_scikit_learn(name, n_classes, form):
+    kind, peer, options = LEARNERS[name]
+    rng = np.random.default_rng(0)
+    X, y = rng.poisson(1.5, (40, 5)).astype(float), np.arange(40) % n_classes
+    found = kind(**options).fit(X, y).predict_joint_log_proba(form(X))
+    expected = peer(**options).fit(X, y).predict_joint_log_proba(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)

@@ -136,12 +136,13 @@ def test_precisions_maximise_the_evidence(shape, intercept, given):
     start = np.zeros(given.count(None))
     best = minimize(height, start, method="Nelder-Mead", options={"xatol": 1e-7, "fatol": 1e-12})
     assert learner.log_evidence_ == pytest.approx(-best.fun, rel=1e-9)
-    found = [learner.alpha_, learner.noise_precision_]
+    found = [learner.weight_precision_, learner.noise_precision_]
     free = [value for value, one in zip(found, given, strict=True) if one is None]
     np.testing.assert_allclose(free, np.exp(best.x), rtol=1e-4)
     kept = [value for value, one in zip(found, given, strict=True) if one is not None]
     assert kept == [one for one in given if one is not None]
-    names = [n for n, g in zip(("alpha", "noise_precision"), given, strict=True) if g is None]
+    both = ("weight_precision", "noise_precision")
+    names = [n for n, g in zip(both, given, strict=True) if g is None]
     assert learner.evidence_["set_by_evidence"] == names
 
 
@@ -150,8 +151,9 @@ def test_precisions_maximise_the_evidence(shape, intercept, given):
 def test_equals_scikit_learn_without_hyper_priors(shape):
     X, y = problem(*shape, seed=3)
     learner, other = BayesianRegression(fit_intercept=False).fit(X, y), peer(X, y)
-    assert learner.alpha_ == pytest.approx(other.lambda_, rel=1e-8)
-    assert learner.noise_precision_ == pytest.approx(other.alpha_, rel=1e-8)
+    assert learner.lambda_ == learner.weight_precision_ == pytest.approx(other.lambda_, rel=1e-8)
+    assert learner.alpha_ == learner.noise_precision_ == pytest.approx(other.alpha_, rel=1e-8)
+    np.testing.assert_allclose(learner.sigma_, other.sigma_, rtol=1e-6, atol=1e-12)
     assert learner.log_evidence_ == pytest.approx(other.scores_[-1], rel=1e-10)
     np.testing.assert_allclose(learner.coef_, other.coef_, rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(learner.covariance_, other.sigma_, rtol=1e-6, atol=1e-9)
@@ -165,7 +167,7 @@ def test_at_the_maximum_the_known_equations_hold():
     X, y = problem(60, 5)
     learner = BayesianRegression().fit(X, y)
     gamma, evidence = learner.evidence_["effective_weights"], learner.evidence_
-    assert learner.alpha_ * (learner.coef_ @ learner.coef_) == pytest.approx(gamma, rel=1e-10)
+    assert learner.lambda_ * (learner.coef_ @ learner.coef_) == pytest.approx(gamma, rel=1e-10)
     left = evidence["residual_squares"] * learner.noise_precision_
     assert left == pytest.approx(60 - 1 - gamma, rel=1e-10)
     assert 0 < gamma < 5
@@ -177,11 +179,13 @@ def test_data_that_say_nothing_or_everything_are_told():
     away = X - X.mean(axis=0)
     y = rng.normal(size=50)
     y -= away @ np.linalg.lstsq(away, y, rcond=None)[0]  # not even by chance
-    with pytest.warns(EvidenceWarning, match="alpha grows without bound because the columns do"):
+    with pytest.warns(
+        EvidenceWarning, match="weight_precision grows without bound because the col"
+    ):
         learner = BayesianRegression().fit(X, y)
     assert np.abs(learner.coef_).max() < 1e-12
-    assert learner.evidence_["at_edge"] == "alpha"
-    with pytest.warns(EvidenceWarning, match=r"alpha grows without bound"):
+    assert learner.evidence_["at_edge"] == "weight_precision"
+    with pytest.warns(EvidenceWarning, match=r"weight_precision grows without bound"):
         BayesianRegression().fit(X, np.full(50, 3.0))
     with pytest.warns(
         EvidenceWarning, match="noise_precision grows without bound because no noise"
@@ -242,7 +246,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match=r"from one row \(n_samples = 1\). Give noise_precision"):
         BayesianRegression().fit(X[:1, :1], y[:1])
     BayesianRegression(1.0, 1.0).fit(X[:1, :1], y[:1])
-    for name in ("alpha", "noise_precision"):
+    for name in ("weight_precision", "noise_precision"):
         with pytest.raises(ParameterError, match=f"'{name}' parameter of BayesianRegression must"):
             BayesianRegression(**{name: 0.0}).fit(X, y)
     with pytest.raises(ValueError, match="overflow float64"):
@@ -250,7 +254,7 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="vanish in float64"):
         BayesianRegression().fit(X, y * 1e-150)
     for pair in ((1e-300, 1e300), (1e300, 1e-300)):
-        with pytest.raises(ValueError, match="too far apart for float64: alpha=1e"):
+        with pytest.raises(ValueError, match="too far apart for float64: weight_precision=1e"):
             BayesianRegression(*pair).fit(X, y)
 
 
@@ -259,16 +263,18 @@ def test_given_noise_far_from_that_of_the_rows(beta):
     X, y = problem()
     learner = BayesianRegression(None, beta)
     if beta < 1:
-        with pytest.warns(EvidenceWarning, match="alpha grows without bound"):
+        with pytest.warns(EvidenceWarning, match="weight_precision grows without bound"):
             learner.fit(X, y)
         return
     learner.fit(X, y)
-    assert learner.alpha_ * (learner.coef_ @ learner.coef_) == pytest.approx(4, rel=1e-9)
+    assert learner.lambda_ * (learner.coef_ @ learner.coef_) == pytest.approx(4, rel=1e-9)
 
 
 def test_constant_columns_tell_nothing():
     y = np.random.default_rng(0).normal(size=30)
-    with pytest.warns(EvidenceWarning, match="alpha grows without bound because the columns do"):
+    with pytest.warns(
+        EvidenceWarning, match="weight_precision grows without bound because the col"
+    ):
         model = BayesianRegression().fit(np.ones((30, 2)), y)
     np.testing.assert_allclose(1 / model.noise_precision_, y.var(ddof=1), rtol=1e-10)
 

@@ -18,7 +18,7 @@ def data(n=12):
 
 def test_band_is_the_predictive_distribution():
     x, y = data()
-    line = BayesianRegression(alpha=2.0, noise_precision=10.0, fit_intercept=False).fit(x, y)
+    line = BayesianRegression(2.0, 10.0, fit_intercept=False).fit(x, y)
     display = PosteriorLinesDisplay.from_estimator(line, x, y)
     precision = 10.0 * float(x[:, 0] @ x[:, 0]) + 2.0
     np.testing.assert_allclose(display.mean, display.grid * 10.0 * float(x[:, 0] @ y) / precision)
@@ -30,7 +30,7 @@ def test_band_is_the_predictive_distribution():
 
 def test_lines_are_draws_of_the_posterior():
     x, y = data()
-    line = BayesianRegression(alpha=2.0, noise_precision=10.0, fit_intercept=False).fit(x, y)
+    line = BayesianRegression(2.0, 10.0, fit_intercept=False).fit(x, y)
     display = PosteriorLinesDisplay.from_estimator(line, x, y, n_lines=1000, deviations=1.0)
     precision = 10.0 * float(x[:, 0] @ x[:, 0]) + 2.0
     slopes = display.lines[:, -1] / display.grid[-1]

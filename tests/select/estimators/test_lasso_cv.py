@@ -44,7 +44,8 @@ def test_the_same_as_scikit_learn(engine, fit_intercept, positive):
     assert ours.alpha_ == pytest.approx(theirs.alpha_, rel=1e-10)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-5)
     np.testing.assert_array_equal(ours.scores_, -ours.mse_path_.T)
-    assert ours.certificates_path_.shape == ours.n_iter_.shape == (4, 12)
+    assert ours.certificates_path_.shape == ours.n_iter_path_.shape == (4, 12)
+    assert isinstance(ours.n_iter_, int)
     assert all(one.converged for one in ours.certificates_path_.ravel())
     assert (ours.evidence_["engine"] == "sums") == (engine == "sums")
     assert ours.evidence_["search"]["converged"] == 48

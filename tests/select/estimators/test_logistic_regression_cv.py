@@ -72,7 +72,7 @@ def by_hand(search, X, y, weight=None):
         for place, C in enumerate(search.Cs_):
             each = None if weight is None else weight[train]
             alone = LogisticRegression(**{**plain, "C": C}).fit(X[train], y[train], each)
-            mine = search.coefs_paths_[fold, place]
+            mine = search.coefs_paths_[fold, 0, place]
             far = np.linalg.norm(mine[:, : X.shape[1]] - alone.coef_, axis=1)
             paths = search.certificates_path_[fold, place] if search.tol else ()
             for k, certificate in enumerate(paths):
@@ -87,7 +87,7 @@ def by_hand(search, X, y, weight=None):
                 labels=np.unique(y),
                 sample_weight=None if weight is None else weight[test],
             )
-            np.testing.assert_allclose(search.scores_[fold, place], score, rtol=2e-2, atol=1e-4)
+            np.testing.assert_allclose(search.scores_[fold, 0, place], score, rtol=2e-2, atol=1e-4)
 
 
 # ------------------------------------------------------------------ as independent fits
@@ -147,7 +147,7 @@ def test_scores_are_those_of_grid_search_and_its_model_too():
         mine = LogisticRegressionCV(CS[:2], scoring=scoring, cv=2).fit(X, y)
         for fold in range(2):
             expected = peer.cv_results_[f"split{fold}_test_score"]
-            np.testing.assert_allclose(mine.scores_[fold], expected, rtol=1e-3)
+            np.testing.assert_allclose(mine.scores_[fold, 0], expected, rtol=1e-3)
         assert mine.best_score_ == pytest.approx(peer.best_score_, rel=1e-3)
         np.testing.assert_allclose(
             mine.decision_function(X),
@@ -172,11 +172,11 @@ def test_scikit_learn_says_the_same():
         ).fit(X, y)
     mine = LogisticRegressionCV(CS, cv=3).fit(X, y)
     assert mine.C_ == peer.C_
-    np.testing.assert_allclose(mine.scores_, peer.scores_[:, 0], rtol=1e-3)
+    np.testing.assert_allclose(mine.scores_, peer.scores_, rtol=1e-3)
     np.testing.assert_allclose(mine.coef_, peer.coef_, rtol=1e-4)
-    assert mine.coefs_paths_.shape == peer.coefs_paths_[:, 0].shape
-    np.testing.assert_allclose(mine.coefs_paths_, peer.coefs_paths_[:, 0], rtol=0.05, atol=0.02)
-    assert mine.n_iter_.shape == peer.n_iter_[:, 0].shape
+    assert mine.coefs_paths_.shape == peer.coefs_paths_.shape
+    np.testing.assert_allclose(mine.coefs_paths_, peer.coefs_paths_, rtol=0.05, atol=0.02)
+    assert mine.n_iter_.shape == peer.n_iter_.shape
     np.testing.assert_array_equal(mine.Cs_, peer.Cs_)
 
 
@@ -239,7 +239,7 @@ def test_same_scores_whatever_the_order_of_strengths(monkeypatch):
     X, y = text()
     Cs = np.logspace(-2, 1, 5)
     up, down = (LogisticRegressionCV(C, cv=4).fit(X, y) for C in (Cs, Cs[::-1]))
-    np.testing.assert_array_equal(up.scores_, down.scores_[:, ::-1])
+    np.testing.assert_array_equal(up.scores_, down.scores_[:, :, ::-1])
     assert up.C_ == down.C_
 
 
@@ -271,9 +271,9 @@ def test_one_standard_error_takes_a_smaller_strength():
     within = table["mean_score"] >= table["mean_score"][k] - table["standard_error"][k]
     assert simple.C_ == table["C"][within].min() < best.C_
     assert simple.best_score_ == table["mean_score"][table["C"] == simple.C_]
-    np.testing.assert_allclose(table["mean_score"], best.scores_.mean(axis=0))
+    np.testing.assert_allclose(table["mean_score"], best.scores_.mean(axis=0)[0])
     np.testing.assert_allclose(
-        table["standard_error"], best.scores_.std(axis=0, ddof=1) / np.sqrt(5)
+        table["standard_error"], best.scores_.std(axis=0, ddof=1)[0] / np.sqrt(5)
     )
 
 
@@ -302,9 +302,9 @@ def test_what_is_found_is_told():
     X, y = classes(k=3)
     search = LogisticRegressionCV(5, cv=4, tol=1e-4).fit(X, y)
     assert search.Cs_.tolist() == np.logspace(-4, 4, 5).tolist()
-    assert search.scores_.shape == search.n_iter_.shape == (4, 5)
+    assert search.scores_.shape == search.n_iter_.shape == (4, 1, 5)
     assert search.certificates_path_.shape == (4, 5, 1)
-    assert search.coefs_paths_.shape == (4, 5, 3, 7)
+    assert search.coefs_paths_.shape == (4, 1, 5, 3, 7)
     assert search.cv_results_["fold_scores"].shape == (5, 4)
     told = search.evidence_
     assert (told["C"], told["best_score"]) == (search.C_, search.best_score_)
@@ -386,8 +386,8 @@ def test_a_class_that_a_fold_has_not_learned():
     cv = [(np.arange(n_a, 90), np.arange(n_a)), (np.arange(0, 90, 2), np.arange(1, 90, 2))]
     search = LogisticRegressionCV(CS, cv=cv).fit(X, y)
     alone = LogisticRegression(1.0).fit(X[n_a:], y[n_a:])
-    np.testing.assert_allclose(search.coefs_paths_[0, 1, 2, :-1], alone.coef_[0], rtol=1e-2)
-    assert np.isnan(search.coefs_paths_[0, :, :2]).all()
+    np.testing.assert_allclose(search.coefs_paths_[0, 0, 1, 2, :-1], alone.coef_[0], rtol=1e-2)
+    assert np.isnan(search.coefs_paths_[0, 0, :, :2]).all()
     apart = LogisticRegressionCV(CS, cv=cv, multi_class="ovr", tol=1e-4).fit(X, y)
     assert apart.certificates_path_[0, 0].tolist()[:2] == [None, None]
     np.testing.assert_allclose(search.scores_[0], np.log(np.finfo(float).eps))
@@ -401,7 +401,7 @@ def test_leave_one_out_and_groups():
     by_hand(search, X, y)
     groups = np.arange(24) % 4
     splits = list(GroupKFold(4).split(X, y, groups))
-    assert LogisticRegressionCV(CS, cv=splits).fit(X, y).scores_.shape == (4, 3)
+    assert LogisticRegressionCV(CS, cv=splits).fit(X, y).scores_.shape == (4, 1, 3)
 
 
 def test_weights_of_folds():

@@ -30,6 +30,8 @@ __all__ = [
     "SPECIAL",
     "TextSource",
     "alphabet",
+    "char_ngrams",
+    "char_wb_ngrams",
     "documents_of",
     "preprocessor_of",
     "strip_accents_of",
@@ -98,6 +100,33 @@ def word_ngrams(
         for n in range(min_n, min(max_n, len(words)) + 1)
         for i in range(len(words) - n + 1)
     ]
+
+
+def char_ngrams(text: str, min_n: int, max_n: int) -> list[str]:
+    """Return the n-grams of characters; runs of white space count as one space."""
+    text = re.sub(r"\s\s+", " ", text)
+    return [
+        text[i : i + n]
+        for n in range(min_n, min(max_n, len(text)) + 1)
+        for i in range(len(text) - n + 1)
+    ]
+
+
+def char_wb_ngrams(text: str, min_n: int, max_n: int) -> list[str]:
+    """Return the n-grams of characters within words, each with a space on both sides.
+
+    A word that is shorter than n counts once.
+    """
+    ngrams = []
+    for word in text.split():
+        padded = f" {word} "
+        largest = min(max_n, max(len(padded), min_n))
+        ngrams += [
+            padded[i : i + n]
+            for n in range(min_n, largest + 1)
+            for i in range(max(len(padded) - n, 0) + 1)
+        ]
+    return ngrams
 
 
 @cache

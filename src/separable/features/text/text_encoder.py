@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from separable.data.resources import n_threads
+from separable.data.rows import as_rows
 from separable.data.strings import RepeatedText
 from separable.estimator import not_fitted_error
 from separable.features.base import Transformer
@@ -342,6 +343,50 @@ class TextEncoder(Transformer):
     def get_stop_words(self) -> frozenset[str]:
         """Return the stop words."""
         return frozenset(self._fitted().plan.stop_words)
+
+    def build_preprocessor(self) -> Callable[[str], str]:
+        """Return the function that prepares a text for its tokenization."""
+        return TextPlan.checked(self.get_params()).preprocessing()
+
+    def build_tokenizer(self) -> Callable[[str], Sequence[str]]:
+        """Return the function that splits a prepared text into its tokens."""
+        return TextPlan.checked(self.get_params()).tokenizing()
+
+    def build_analyzer(self) -> Callable[[Any], list[str]]:
+        """Return the function from a document to the terms that are counted.
+
+        Examples
+        --------
+        >>> from separable import TextEncoder
+        >>> TextEncoder(ngram_range=(1, 2)).build_analyzer()("A good film")
+        ['good', 'film', 'good film']
+        """
+        return TextPlan.checked(self.get_params()).terms
+
+    def inverse_transform(self, X: Any) -> list[NDArray[Any]]:
+        """Return the terms of the non-zeros of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        list of ndarray of str
+        """
+        if isinstance(self._settled(), TextHashing):
+            raise AttributeError(
+                "A TextEncoder with n_features has no inverse_transform: several terms share a "
+                "column."
+            )
+        terms, rows = np.array(self.feature_names), as_rows(X)
+        if rows.indptr is None or rows.indices is None:
+            row, columns = np.nonzero(rows.values)
+            ends = np.searchsorted(row, np.arange(1, rows.n_rows))
+        else:
+            kept = np.append(0, np.cumsum(rows.values != 0))
+            columns, ends = rows.indices[rows.values != 0], kept[rows.indptr[1:-1]]
+        return np.split(terms[columns], ends) if rows.n_rows else []
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state") or self.n_features is not None

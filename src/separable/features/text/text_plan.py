@@ -14,6 +14,8 @@ from separable.features.text.analyzer import (
     SPECIAL,
     TextSource,
     alphabet,
+    char_ngrams,
+    char_wb_ngrams,
     documents_of,
     preprocessor_of,
     tokenizer_of,
@@ -198,18 +200,30 @@ class TextPlan:
                 _check_tokens(tokens, row)
             yield lists
 
+    def preprocessing(self) -> Callable[[str], str]:
+        """Return the function that prepares a text."""
+        prepare = preprocessor_of(self.preprocessor, self.strip_accents, self.lowercase)
+        return prepare or str
+
+    def tokenizing(self) -> Callable[[str], Sequence[str]]:
+        """Return the function that splits a prepared text into tokens."""
+        return tokenizer_of(self.tokenizer, self.token_pattern or TOKEN_PATTERN)
+
+    def terms(self, document: Any) -> list[str]:
+        """Return the terms of a document, in their order."""
+        (text,) = self.source().texts([document])
+        if callable(self.analyzer) or self.analyzer == "word":
+            return list(self._analyzer()(text))
+        ngrams = char_ngrams if self.analyzer == "char" else char_wb_ngrams
+        return ngrams(self.preprocessing()(text), *self.ngram_range)
+
     def _analyzer(self) -> Callable[[str], Iterable[str]]:
         if callable(self.analyzer):
             function: Callable[[str], Iterable[str]] = self.analyzer
             return function
-        prepare, tokenize = self._python_steps()
+        prepare, tokenize = self.preprocessing(), self.tokenizing()
         low, high = self.ngram_range
         return lambda text: word_ngrams(tokenize(prepare(text)), self._stop_set, low, high)
-
-    def _python_steps(self) -> tuple[Callable[[str], str], Callable[[str], Sequence[str]]]:
-        prepare = preprocessor_of(self.preprocessor, self.strip_accents, self.lowercase)
-        tokenize = tokenizer_of(self.tokenizer, self.token_pattern or TOKEN_PATTERN)
-        return prepare or str, tokenize
 
     # --- numbers ---
 
@@ -233,7 +247,7 @@ class TextPlan:
     def _warn_stop_words(self) -> None:
         if not self.stop_words or self.tokenizer is not None or self.preprocessor is not None:
             return
-        prepare, tokenize = self._python_steps()
+        prepare, tokenize = self.preprocessing(), self.tokenizing()
         tokens = {token for word in self.stop_words for token in tokenize(prepare(word))}
         odd = sorted(tokens - self._stop_set)
         if odd:

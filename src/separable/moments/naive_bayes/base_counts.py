@@ -234,6 +234,26 @@ class NaiveBayes(MomentClassifier[ClassCounts]):
         log_prob: Floats = self._learned("feature_log_prob")
         return log_prob
 
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return the joint log-probabilities log P(k) P(x | k) of rows and classes.
+
+        As in scikit-learn, factors that depend on the row alone are left out.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+        """
+        prior, threshold = self.class_log_prior_, self._threshold()
+        rows = self._finite_rows(X)
+        rows = rows if threshold is None else indicator_rows(rows, threshold)
+        joint = self._joint(self._summed(), self._alpha())
+        intercept = joint.intercept + prior if self._uses_prior(len(prior)) else joint.intercept
+        return linear_scores(rows, joint.weights, intercept)
+
     @property
     def positive_only(self) -> bool:
         """Whether X must hold counts; a threshold makes them from any numbers."""

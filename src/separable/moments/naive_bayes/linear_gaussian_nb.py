@@ -60,6 +60,9 @@ class LinearGaussianNB(MomentClassifier[Moments]):
         mu_kj.
     variances_ : ndarray of shape (d,)
         s_j^2.
+    theta_, var_, class_prior_, class_count_ : ndarray
+        Means, variances (those of a column are the same in all classes), priors and weights of the
+        classes, as scikit-learn's ``GaussianNB`` has them.
     evidence_ : dict
         ``rows_seen`` and ``constant_columns``, the number of columns of weight 0.
 
@@ -135,6 +138,48 @@ class LinearGaussianNB(MomentClassifier[Moments]):
         """The mean of each class, (K, d)."""
         means: Floats = self._learned("means")
         return means
+
+    @property
+    def theta_(self) -> Floats:
+        """The mean of each class, (K, d)."""
+        return self.means_
+
+    @property
+    def var_(self) -> Floats:
+        """The variance of each column in each class, (K, d)."""
+        return np.broadcast_to(self.variances_, self.means_.shape)
+
+    @property
+    def class_prior_(self) -> Floats:
+        """Prior probability of each class, (K,)."""
+        return self.priors_
+
+    @property
+    def class_count_(self) -> Floats:
+        """The weight of each class, (K,)."""
+        return self._summed().sums.weight
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log P(k) p(x | k) of rows and classes, without columns of weight 0.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or numeric data frame of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n, K)
+        """
+        rows, means, variance = self._finite_rows(X).to_matrix(), self.means_, self.variances_
+        used = ~constant_within(self._summed().sums)
+        inverse = np.divide(1.0, variance, out=np.zeros_like(variance), where=used)
+        constant = np.log(self.priors_) - 0.5 * np.log(2 * np.pi * variance[used]).sum()
+        if not isinstance(rows, np.ndarray):  # not centered, so that it stays sparse
+            squares = rows.power(2) @ inverse
+            products, own = rows @ (means * inverse).T, (means**2) @ inverse
+            return np.asarray(constant - 0.5 * (squares[:, None] - 2 * products + own))
+        squares = [((rows - mean) ** 2) @ inverse for mean in means]
+        return np.asarray(constant - 0.5 * np.stack(squares, axis=1))
 
     @property
     def variances_(self) -> Floats:

@@ -58,14 +58,14 @@ class BayesianRegression(SquaresRegressor):
     counts as k rows. Precisions that are None maximize the evidence p(y | alpha, beta) (empirical
     Bayes, type II maximum likelihood), computed from eigenvalues.
 
-    Names differ from scikit-learn's ``BayesianRidge``: this ``alpha`` is its ``lambda_``, and
-    ``noise_precision`` its ``alpha_``. With an intercept, the evidence here has n - 1 degrees of
-    freedom, there n; without an intercept both agree.
+    ``alpha_`` and ``lambda_`` mean what they mean in scikit-learn's ``BayesianRidge``: the
+    precisions of the noise and of the weights, beta and alpha here. With an intercept, the evidence
+    here has n - 1 degrees of freedom, there n; without an intercept both agree.
 
     Parameters
     ----------
-    alpha : float or None
-        Precision of the prior, above 0. None: maximize the evidence.
+    weight_precision : float or None
+        alpha, the precision of the prior of the weights, above 0. None: maximize the evidence.
     noise_precision : float or None
         beta, the reciprocal of the noise variance, above 0. None: maximize the evidence.
 
@@ -74,14 +74,20 @@ class BayesianRegression(SquaresRegressor):
     coef_ : ndarray of shape (d,)
         The posterior mean m.
     intercept_ : float
-    covariance_ : ndarray of shape (d, d)
+    covariance_, sigma_ : ndarray of shape (d, d)
         Sigma, computed on access.
-    alpha_, noise_precision_ : float
-        The precisions, specified or estimated.
+    weight_precision_, lambda_ : float
+        alpha, given or estimated.
+    noise_precision_, alpha_ : float
+        beta, given or estimated.
     log_evidence_ : float
         log p(y | alpha, beta).
+    scores_ : ndarray of shape (1,)
+        ``log_evidence_``, as scikit-learn has it.
+    n_iter_ : int
+        1: the evidence is maximized directly.
     evidence_ : dict
-        As for ``Ridge``, and ``alpha``, ``noise_precision``, ``log_evidence``,
+        As for ``Ridge``, and ``weight_precision``, ``noise_precision``, ``log_evidence``,
         ``effective_weights`` (gamma = sum_k s_k / (s_k + alpha / beta), the effective number of
         parameters), ``set_by_evidence`` and ``at_edge``: a precision that grows without bound,
         which also raises an ``EvidenceWarning``.
@@ -90,7 +96,7 @@ class BayesianRegression(SquaresRegressor):
     --------
     >>> from separable import BayesianRegression
     >>> X, y = [[0], [1], [2], [3]], [0.1, 0.9, 2.1, 2.9]
-    >>> line = BayesianRegression(alpha=1.0, noise_precision=100.0).fit(X, y)
+    >>> line = BayesianRegression(weight_precision=1.0, noise_precision=100.0).fit(X, y)
     >>> line.coef_.round(3), line.covariance_.round(6)
     (array([0.958]), array([[0.001996]]))
     >>> mean, std = line.predict([[1.5], [10]], return_std=True)
@@ -98,25 +104,51 @@ class BayesianRegression(SquaresRegressor):
     (array([1.5  , 9.644]), array([0.112, 0.396]))
     """
 
-    alpha: float | None = None
+    weight_precision: float | None = None
     noise_precision: float | None = None
     fit_intercept: bool = True
 
     _requirements: ClassVar[dict[str, Requirement]] = {
-        "alpha": POSITIVE_OR_NONE,
+        "weight_precision": POSITIVE_OR_NONE,
         "noise_precision": POSITIVE_OR_NONE,
         "fit_intercept": BOOL,
     }
 
     @property
-    def alpha_(self) -> float:
-        """Precision of the prior."""
+    def weight_precision_(self) -> float:
+        """Precision of the prior of the weights, alpha."""
         return float(self._learned("precisions").alpha)
 
     @property
     def noise_precision_(self) -> float:
         """Precision of the noise, beta."""
         return float(self._learned("precisions").beta)
+
+    @property
+    def alpha_(self) -> float:
+        """Precision of the noise, in scikit-learn's words."""
+        return self.noise_precision_
+
+    @property
+    def lambda_(self) -> float:
+        """Precision of the weights, in scikit-learn's words."""
+        return self.weight_precision_
+
+    @property
+    def sigma_(self) -> Floats:
+        """Posterior covariance of the weights, in scikit-learn's words."""
+        return self.covariance_
+
+    @property
+    def scores_(self) -> Floats:
+        """The log of the evidence, (1,)."""
+        return np.array([self.log_evidence_])
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of iterations; the evidence is maximized directly."""
+        self._solved()
+        return 1
 
     @property
     def log_evidence_(self) -> float:
@@ -143,9 +175,9 @@ class BayesianRegression(SquaresRegressor):
         return Data(rows, numbers, weigh_rows(sample_weight, None, numbers), X)
 
     def _penalty(self) -> float | None:
-        if self.alpha is None or self.noise_precision is None:
+        if self.weight_precision is None or self.noise_precision is None:
             return None  # the evidence changes without a row
-        return float(self.alpha) / float(self.noise_precision)
+        return float(self.weight_precision) / float(self.noise_precision)
 
     def _solve(self, sums: Moments, data: Data | None) -> Solution:
         side = column_side(sums, fit_intercept=bool(self.fit_intercept))
@@ -196,12 +228,13 @@ class BayesianRegression(SquaresRegressor):
                 "noise_precision, or more rows."
             )
         precisions = marginal.maximise(
-            None if self.alpha is None else float(self.alpha),
+            None if self.weight_precision is None else float(self.weight_precision),
             None if self.noise_precision is None else float(self.noise_precision),
         )
         if not 1.0 / MAX_RATIO < precisions.alpha / precisions.beta < MAX_RATIO:
             raise ValueError(
-                f"The precisions are too far apart for float64: alpha={precisions.alpha:g}, "
+                "The precisions are too far apart for float64: "
+                f"weight_precision={precisions.alpha:g}, "
                 f"noise_precision={precisions.beta:g}. Scale X or y, or give others."
             )
         return precisions
@@ -214,10 +247,9 @@ class BayesianRegression(SquaresRegressor):
         posterior: ColumnPosterior | RowPosterior,
     ) -> Solution:
         if precisions.edge is not None:
-            why = (
-                "the columns do not predict y" if precisions.edge == "alpha" else "no noise is left"
-            )
-            last = precisions.alpha if precisions.edge == "alpha" else precisions.beta
+            of_weights = precisions.edge == "weight_precision"
+            why = "the columns do not predict y" if of_weights else "no noise is left"
+            last = precisions.alpha if of_weights else precisions.beta
             warnings.warn(
                 f"The evidence has no maximum: {precisions.edge} grows without bound because "
                 f"{why}. It was stopped at {last:.3g}. Set {precisions.edge}.",
@@ -225,9 +257,10 @@ class BayesianRegression(SquaresRegressor):
                 stacklevel=4,
             )
         log_evidence = marginal.log_evidence(precisions.alpha, precisions.beta)
-        set_here = [name for name in ("alpha", "noise_precision") if getattr(self, name) is None]
+        names = ("weight_precision", "noise_precision")
+        set_here = [name for name in names if getattr(self, name) is None]
         evidence = solution.evidence | {
-            "alpha": precisions.alpha,
+            "weight_precision": precisions.alpha,
             "noise_precision": precisions.beta,
             "log_evidence": log_evidence,
             "effective_weights": marginal.effective(precisions.alpha / precisions.beta),

@@ -323,7 +323,9 @@ class Marginal:
 
         best = _highest(height, gradient, low, high) if len(self.values) else high
         ratio = math.exp(best)
-        edge = "alpha" if best >= high - 1e-6 else "noise_precision" if best <= low else None
+        edge = None
+        if best >= high - 1e-6 or best <= low:
+            edge = "noise_precision" if best <= low else "weight_precision"
         return Precisions(noise(ratio) * ratio, noise(ratio), edge)
 
     def _free_noise(self, alpha: float) -> Precisions:

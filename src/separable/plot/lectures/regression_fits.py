@@ -217,7 +217,7 @@ class PosteriorLinesDisplay(Display):
     >>> from separable import BayesianRegression
     >>> from separable.plot import PosteriorLinesDisplay
     >>> x = np.linspace(0, 1, 8)[:, None]
-    >>> line = BayesianRegression(alpha=1.0, noise_precision=25.0).fit(x, x[:, 0])
+    >>> line = BayesianRegression(weight_precision=1.0, noise_precision=25.0).fit(x, x[:, 0])
     >>> display = PosteriorLinesDisplay.from_estimator(line, x, x[:, 0], n_lines=10)
     >>> display.lines.shape, bool(display.std[0] > display.std[200])
     ((10, 400), True)

@@ -72,8 +72,9 @@ class AlphaSearch(RegularizationSearch):
         Of each fold and alpha.
     coefs_paths_ : ndarray of shape (F, S, d + 1) or (F, R, S, d + 1)
         Weights, then intercepts; up to 10 million numbers.
-    n_iter_ : ndarray of shape (F, S) or (F, R, S)
-        Passes over the columns.
+    n_iter_ : int
+        Passes over the columns of the last fit; ``n_iter_path_`` has those of each fold and alpha,
+        (F, S) or (F, R, S).
     model_, certificate_, dual_gap_, coef_, intercept_
         Of the last fit, as in the learner without search.
     evidence_ : dict
@@ -186,6 +187,16 @@ class AlphaSearch(RegularizationSearch):
     def coefs_paths_(self) -> Floats:
         """Weights of each fold and alpha, then the intercept, (F, S, d + 1) or (F, R, S, d + 1)."""
         return self._by_fold(self._paths()[..., 0, :])
+
+    @property
+    def n_iter_(self) -> int:
+        """Passes of the last fit, to all rows."""
+        return int(self._fitted().n_iter_)
+
+    @property
+    def n_iter_path_(self) -> NDArray[np.int64]:
+        """Passes of each fold and alpha, (F, S) or (F, R, S)."""
+        return self._by_fold(self._searched().n_iter)
 
     @property
     def dual_gap_(self) -> float:

@@ -373,7 +373,7 @@ class RegularizationSearch(LinearEstimator):
         return self._by_fold(self._searched().scores)
 
     @property
-    def n_iter_(self) -> NDArray[np.int64]:
+    def n_iter_(self) -> Any:
         """Passes of each fold and value: the most of any class."""
         return self._by_fold(self._searched().n_iter)
 

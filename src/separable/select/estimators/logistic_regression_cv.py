@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from separable.fitting.splits import Split
     from separable.model.linear_model import Link
     from separable.model.parameters import Requirement
+    from separable.select.estimators.base_search import AnyValue
     from separable.select.estimators.search_table import SearchTable
 
 __all__ = ["LogisticRegressionCV"]
@@ -34,7 +35,7 @@ __all__ = ["LogisticRegressionCV"]
 LEAST = float(np.finfo(np.float64).eps)
 
 
-@accepts("penalty", "solver", "dual", "intercept_scaling", "verbose")
+@accepts("penalty", "solver", "dual", "intercept_scaling", "verbose", "use_legacy_attributes")
 @with_parameters
 class LogisticRegressionCV(CSearch):
     """Logistic regression with the C that predicts best rows it has not seen.
@@ -66,6 +67,11 @@ class LogisticRegressionCV(CSearch):
         The selected or given l1_ratio.
     l1_ratios_ : ndarray
         All that were tried.
+    scores_, n_iter_ : ndarray of shape (F, R, S)
+        Of each fold, l1_ratio and C, as scikit-learn has them from 1.10 on, or with
+        ``use_legacy_attributes=False``.
+    coefs_paths_ : ndarray of shape (F, R, S, k, d + 1)
+        Weights, then intercepts; up to 10 million numbers.
 
     Examples
     --------
@@ -74,7 +80,7 @@ class LogisticRegressionCV(CSearch):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> search = LogisticRegressionCV(Cs=[0.01, 0.1, 1, 10], standardize=True).fit(X, y)
     >>> search.C_, search.scores_.shape
-    (1.0, (5, 4))
+    (1.0, (5, 1, 4))
     >>> search.cv_results_["mean_score"].round(3)
     array([-0.177, -0.094, -0.07 , -0.113])
     >>> search.certificate_.converged
@@ -130,6 +136,10 @@ class LogisticRegressionCV(CSearch):
         return result
 
     # ------------------------------------------------------------------ results
+
+    def _by_fold(self, values: NDArray[AnyValue]) -> NDArray[AnyValue]:
+        """Return values by fold, l1_ratio and C."""
+        return values
 
     @property
     def l1_ratios_(self) -> NDArray[np.float64]:
