@@ -105,11 +105,11 @@ def train(
 ) -> None:
     """Train a model on DATA, a table (CSV, JSON lines, Parquet; also compressed).
 
-    DATA may be a glob, a folder or - (standard input); without a header, columns are c1, c2, ...
+    DATA may be a glob, a folder or -; without a header, columns are c1, c2, ...
 
-    Learners that suit the data are compared by cross-validation, with their regularization
-    searched. The best is tested on held-out rows, refitted on all rows, and saved. Numbers are
-    standardized, categories one-hot encoded, texts split into words and bigrams.
+    Learners and their regularization are compared by cross-validation. The best is tested on
+    held-out rows, refitted on all rows, and saved. Numbers are standardized, categories one-hot
+    encoded, texts split into words.
     """
     from separable.cli.io.output import check_report, model_path, save_noted, write_report
 

@@ -234,7 +234,7 @@ def _constraint(name: str, text: str) -> Any:
 
 constraint_options = heading(
     LEARNING_FROM,
-    _constraint("increasing", "Predictions, or the 2nd class's probability, rise with COL."),
+    _constraint("increasing", "Predictions (or 2nd class's odds) rise with COL."),
     _constraint("decreasing", "They fall with COL."),
     _constraint("nonnegative", "Weights of COL's features are at least 0."),
 )
@@ -261,8 +261,8 @@ decision_options = heading(
         multiple=True,
         callback=_joined(checked_cost),
         metavar="fp=X,fn=Y",
-        help="Costs of false positives and false negatives, or of each class. The threshold of the "
-        "least cost is chosen on out-of-fold probabilities.",
+        help="Costs of false positives and negatives. Or of mistaking a row of each class. The "
+        "threshold of the least cost is chosen on out-of-fold probabilities.",
     ),
     click.option(
         "--threshold",
@@ -326,7 +326,7 @@ _OPTIONS = {
             "--metric",
             type=click.Choice(list(METRICS)),
             metavar="NAME",
-            help=f"Metric that ranks the learners. One of {', '.join(METRICS)}.  "
+            help=f"Metric that ranks learners. One of {', '.join(METRICS)}.  "
             "[default: log_loss or rmse]",
         ),
         click.option(

@@ -66,7 +66,7 @@ DEFAULTS = {
 #: Options of training in memory.
 NOT_TAKEN = (
     *("metric", "positive", "group", "time", "compare_rows", "budget"),
-    *("cost", "threshold", "class_weight"),
+    *("cost", "threshold", "class_weight", "increasing", "decreasing", "nonnegative"),
 )
 #: Bytes of memory for each byte of a file: of text, and of Parquet or compressed files. Estimates
 #: from a few tables, not measured on others.
