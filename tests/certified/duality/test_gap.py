@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from separable.certified.duality import gap
 from separable.certified.duality.gap import certify
 from separable.certified.problem import Lane
-from tests.certified.solvers.test_l1_driver import KINDS, LOSSES, make
+from tests.certified.solvers.test_coordinate_descent import KINDS, LOSSES, make
 from tests.reference.optimality import loss_and_slope
 
 

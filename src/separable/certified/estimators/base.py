@@ -25,7 +25,7 @@ from separable.certified.number_range import check_objective
 from separable.certified.preparation import SQUARED, level_target, prepare
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.options import SolverOptions
-from separable.certified.solvers.policy import AnyDriver, solver_of
+from separable.certified.solvers.policy import solver_of
 from separable.certified.solvers.solved import Solved, Start
 from separable.data.resources import n_threads
 from separable.data.rows import column_names
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from separable.certified.duality.certificate import Certificate, CertifiedSolution
     from separable.certified.duality.published import Published
     from separable.certified.estimators.training_data import TrainingData
+    from separable.certified.solvers.driver import Driver
     from separable.fitting.fold_fits import FoldData, FoldFit, LeftOut, PathSolver
     from separable.fitting.fold_fits import Problem as ValidationProblem
     from separable.fitting.splits import Split
@@ -284,16 +285,14 @@ class CertifiedEstimator(LinearEstimator):
             solver_of(self._problem(training), self._solver_options()), training, self.C
         )
 
-    def _fit_lanes(
-        self, solver: AnyDriver, training: TrainingData, regularization: float
-    ) -> Fitted:
+    def _fit_lanes(self, solver: Driver, training: TrainingData, regularization: float) -> Fitted:
         """Fit the models of all classes for one value of C or alpha."""
         return self._solve(solver, training, self._lanes(training, regularization))
 
     def _lanes(self, training: TrainingData, regularization: float) -> list[Lane]:
         return [Lane(float(regularization), target) for target in training.models]
 
-    def _solve(self, solver: AnyDriver, training: TrainingData, lanes: list[Lane]) -> Fitted:
+    def _solve(self, solver: Driver, training: TrainingData, lanes: list[Lane]) -> Fitted:
         """Learn lanes; those of all rows come first, in the order of the models."""
         self._check_range(solver.problem, lanes)
         found = Solved.in_order(

@@ -24,7 +24,6 @@ from separable.certified.gram.gram_sums import gram_problem, sums_of
 from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Problem
-from separable.certified.solvers.l1_driver import sweeps_before_fallback
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
 from separable.fitting.fold_fits import FoldData
@@ -164,7 +163,7 @@ class PenalisedSquares(CertifiedEstimator):
         if solver_options.gram.suits(*training.rows.shape, is_path=False):
             first = replace(
                 solver_options,
-                max_iter=sweeps_before_fallback(training.rows, solver_options.max_iter),
+                max_iter=solver_options.l1.sweeps(training.rows, solver_options.max_iter),
             )
             fitted = self._learn_from_sums(training, first, start)
             steps = int(fitted.passes[0])

@@ -21,7 +21,7 @@ from separable.penalties.elastic_net import ElasticNetPenalty
 if TYPE_CHECKING:
     from separable.certified.estimators.fitted import Fitted
     from separable.certified.estimators.training_data import TrainingData
-    from separable.certified.solvers.policy import AnyDriver
+    from separable.certified.solvers.driver import Driver
     from separable.fitting.fold_fits import FoldData
     from separable.losses.loss import Loss
 
@@ -143,9 +143,7 @@ class LinearSVM(CertifiedEstimator):
             )
         return True
 
-    def _fit_lanes(
-        self, solver: AnyDriver, training: TrainingData, regularization: float
-    ) -> Fitted:
+    def _fit_lanes(self, solver: Driver, training: TrainingData, regularization: float) -> Fitted:
         """Learn all models, and beside them those that calibrate."""
         if not self.probability:
             return super()._fit_lanes(solver, training, regularization)

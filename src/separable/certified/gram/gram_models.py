@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +13,6 @@ from separable.certified.duality.published import publish
 from separable.certified.gram.gram_problem import SquareModels
 from separable.certified.number_range import inverse_scales
 from separable.certified.problem import Columns
-from separable.certified.solvers.l1_driver import MAX_INTERIOR_STEPS, MIN_ITER_FOR_FALLBACK
 from separable.certified.solvers.parallel import Cancellation
 from separable.certified.solvers.policy import solver_of
 from separable.certified.solvers.solved import Start
@@ -57,10 +55,10 @@ def refuse_not_finite(rows: Rows) -> None:
 
 def with_end(solver_options: SolverOptions) -> tuple[SolverOptions, Cancellation]:
     """Return a request whose callback ends all work once it says so, and where that is kept."""
-    end = Cancellation()
+    end = Cancellation(solver_options.callback)
     if solver_options.callback is None and solver_options.n_jobs == 1:
         return solver_options, end
-    return replace(solver_options, callback=partial(end.report, solver_options.callback)), end
+    return replace(solver_options, callback=end), end
 
 
 def models_of(
@@ -88,8 +86,8 @@ def models_of(
     """
     order = np.argsort(-alphas, kind="stable")
     most = solver_options.max_iter
-    if is_small and most > MIN_ITER_FOR_FALLBACK:
-        most -= min(MAX_INTERIOR_STEPS, most // 2)
+    if is_small and most > solver_options.l1.min_iter:
+        most -= min(solver_options.l1.max_interior_steps, most // 2)
     options = replace(solver_options, max_iter=most)
     found, known = gram.path(alphas[order], penalty, options, is_small=is_small)
     if most < solver_options.max_iter:  # small problems have another solver, on the rows

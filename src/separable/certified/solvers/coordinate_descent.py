@@ -1,10 +1,11 @@
-"""Coordinate descent along a path of C for l1 and elastic net problems with one score."""
+"""Coordinate descent along paths of C for l1 and elastic net problems with one score."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -12,21 +13,20 @@ from scipy.linalg import LinAlgError
 from separable._core import native
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import SparseWeights, certify
+from separable.certified.solvers.solved import Result, chains
 from separable.linalg.column_major import ReadColumns
 from separable.linalg.lstsq import lstsq
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.options import SolverOptions
     from separable.certified.solvers.parallel import Cancellation
+    from separable.certified.solvers.solved import Goal, Start
     from separable.typing import Floats
 
-
-__all__ = ["ROUNDING", "TIGHTEN", "CoordinatePath", "CoordinateSolver", "fitted_dual"]
 
 #: The smallest tol for columns in float32; smaller ones need float64.
 FLOAT32_TOL = 1e-7
@@ -44,24 +44,55 @@ MAX_SUPPORT, REFINEMENTS = 4_000_000, 2
 MIN_LANES = 8
 
 
-@dataclass(frozen=True)
-class CoordinateSolver:
-    """The columns of a problem, for coordinate descent.
+class CoordinateSolver(ABC):
+    """Coordinate descent along paths of C, each lane from the one before.
 
     Parameters
     ----------
     problem : Problem
-    solver_options : SolverOptions
     tol : float
         The requested relative gap.
-    max_sweeps : int
-        Maximum number of sweeps of a lane.
     """
 
-    problem: Problem
-    solver_options: SolverOptions
-    tol: float
-    max_sweeps: int
+    def __init__(self, problem: Problem, tol: float) -> None:
+        self.problem, self.tol = problem, tol
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Columns of a lane."""
+
+    @abstractmethod
+    def certify(self, lane: Lane, weights: Floats, z: Floats) -> CertifiedSolution:
+        """Return the certified weights, (d, K), with dual variables, (n, K)."""
+
+    @abstractmethod
+    def resume(
+        self, lane: Lane, weights: Floats, goal: Goal, on_pass: Cancellation
+    ) -> tuple[CertifiedSolution, int]:
+        """Return the solution of a lane from weights, (d, K), and the number of sweeps."""
+
+    @abstractmethod
+    def aim(self, n_lanes: int) -> float:
+        """Return the relative gap to aim at."""
+
+    def prepare(self, goal: Goal) -> None:
+        """Compute what threads share before they start."""
+        del goal
+        _ = self.columns
+
+    def _first_weights(self, start: Start | None) -> Floats:
+        """Return the first weights of a path, (d, K)."""
+        penalty, K = self.problem.column_penalty, self.width
+        if start is None:
+            return np.zeros((self.problem.rows.n_features, K))
+        if start.weights is not None:
+            weights = np.array(start.weights[:, :K], dtype=np.float64)
+            return np.maximum(weights, 0.0) if penalty.positive else weights
+        if penalty.l2 == 0:
+            return self._first_weights(None)
+        dual = np.ascontiguousarray(start.dual[:, :K])
+        return penalty.minimizer(self.problem.x.rmatvec(dual))
 
     @cached_property
     def columns(self) -> ReadColumns:
@@ -92,48 +123,58 @@ class _Path:
     gap: Floats
     sweeps: NDArray[np.int64]
 
-    def part(self, lanes: slice, columns: ReadColumns) -> SparseWeights:
-        """Return the weights of a slice of the path, for the problem's columns."""
-        first, last, _ = lanes.indices(len(self.intercept))
-        start = self.start[first : last + 1]
-        part = slice(start[0], start[-1])
-        column, weight = self.column[part], self.weight[part]
+    def weights(self, columns: ReadColumns) -> SparseWeights:
+        """Return the weights for the problem's columns."""
+        weight = self.weight
         if columns.factor is not None:
-            weight = weight / columns.factor[column]
-        return SparseWeights(start, column, weight, columns.rows.n_rows)
+            weight = weight / columns.factor[self.column]
+        return SparseWeights(self.start, self.column, weight, columns.rows.n_rows)
 
 
-class CoordinatePath(CoordinateSolver):
-    """Coordinate descent with warm starts along a path of C."""
+class CoordinateDescent(CoordinateSolver):
+    """Coordinate descent for one score a row; slices of a path of C are batches."""
 
-    #: Columns of a lane.
     width = 1
 
-    def path(
-        self, lanes: list[Lane], weights: Floats, end: Cancellation
-    ) -> Iterator[tuple[CertifiedSolution, NDArray[np.int64]]]:
-        """Yield the solutions of slices of the path from ``weights``, (d, 1), and their sweeps."""
-        aim = self.aim(len(lanes))
-        path = self._descend(lanes, weights[:, 0], aim, end, self.max_sweeps)
-        n, d = self.problem.rows.shape
-        sparse_l1 = self.problem.column_penalty.l2 == 0 and self.columns.rows.is_sparse
+    def __init__(self, problem: Problem, tol: float) -> None:
+        super().__init__(problem, tol)
+        self._aim = self.aim(1)
+
+    def blocks(
+        self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
+    ) -> list[list[list[int]]]:
+        """Return a path for each class and fold, in slices that are certified together."""
+        del n_jobs
+        paths, (n, d) = chains(lanes, chosen), self.problem.rows.shape
+        self._aim = self.aim(max(len(path) for path in paths))
+        sparse_l1 = self.problem.column_penalty.l2 == 0 and self.problem.rows.is_sparse
         width = max(MIN_LANES, MAX_TABLE_CELLS // ((0 if sparse_l1 else d) + 3 * n))
-        for first in range(0, len(lanes), width):
-            part = slice(first, first + width)
-            sweeps = path.sweeps[part].copy()
-            found = self._certify(lanes[part], path.part(part, self.columns))
-            yield self._tighten(lanes[part], found, sweeps, aim, end, self.max_sweeps), sweeps
+        return [
+            [path[first : first + width] for first in range(0, len(path), width)] for path in paths
+        ]
+
+    def solve(
+        self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: Cancellation
+    ) -> Result:
+        """Solve a slice of a path."""
+        found, sweeps = self._learn(lanes, self._first_weights(start), self._aim, goal, on_pass)
+        done = np.array([one.converged for one in found.certificates])
+        return Result(found, np.maximum(sweeps, 1), ["coordinates"] * len(lanes), done)
 
     def resume(
-        self, lane: Lane, weights: Floats, most: int, end: Cancellation
+        self, lane: Lane, weights: Floats, goal: Goal, on_pass: Cancellation
     ) -> tuple[CertifiedSolution, int]:
-        """Return the solution of at most ``most`` sweeps from weights, (d, 1), and their number."""
-        aim = self.aim(1)
-        path = self._descend([lane], weights[:, 0], aim, end, most)
+        """Return the solution of a lane from weights, (d, 1), and the number of sweeps."""
+        found, sweeps = self._learn([lane], weights, self.aim(1), goal, on_pass)
+        return found, int(sweeps[0])
+
+    def _learn(
+        self, lanes: list[Lane], weights: Floats, aim: float, goal: Goal, on_pass: Cancellation
+    ) -> tuple[CertifiedSolution, NDArray[np.int64]]:
+        path = self._descend(lanes, weights[:, 0], aim, goal, on_pass)
         sweeps = path.sweeps.copy()
-        found = self._certify([lane], path.part(slice(0, 1), self.columns))
-        found = self._tighten([lane], found, sweeps, aim, end, most)
-        return self.with_better_dual(lane, found), int(sweeps[0])
+        found = self._certify(lanes, path.weights(self.columns))
+        return self._tighten(lanes, found, sweeps, aim, goal, on_pass), sweeps
 
     def aim(self, n_lanes: int) -> float:
         """Return the relative gap to aim at: rounding for one small problem or a few tiny ones."""
@@ -145,7 +186,7 @@ class CoordinatePath(CoordinateSolver):
         """Return the certified weights, (d, 1), with a dual point, (n, 1)."""
         return self._certify([lane], weights, z)
 
-    def with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
+    def _with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
         """Return a solution that did not converge with a refined dual point, if that is better."""
         problem, u = self.problem, found.weights[:, 0]
         support = np.flatnonzero(u)
@@ -165,33 +206,35 @@ class CoordinatePath(CoordinateSolver):
         found: CertifiedSolution,
         sweeps: NDArray[np.int64],
         aim: float,
-        end: Cancellation,
-        most: int,
+        goal: Goal,
+        on_pass: Cancellation,
     ) -> CertifiedSolution:
-        """Continue lanes that did not converge, with a tighter aim.
+        """Continue lanes that did not converge, with a tighter aim, then with better dual points.
 
-        ``sweeps`` counts the sweeps of each lane, up to ``most``, and is updated.
+        ``sweeps`` counts the sweeps of each lane and is updated.
         """
         last = found.weights.copy()  # a copy: those of the solution may remain the best
+        parts = [found.lane(k) for k in range(len(lanes))]
         for _ in range(MAX_TIGHTENINGS):
             short = [
                 k
-                for k, one in enumerate(found.certificates)
-                if not one.converged and sweeps[k] < most
+                for k, one in enumerate(parts)
+                if not one.certificates[0].converged and sweeps[k] < goal.max_iter
             ]
             aim *= TIGHTEN
-            if not short or end.stop_requested:
+            if not short or on_pass.stop_requested:
                 break
-            parts = [found.lane(k) for k in range(len(lanes))]
             for k in short:
-                path = self._descend([lanes[k]], last[:, k], aim, end, most - int(sweeps[k]))
+                rest = replace(goal, max_iter=goal.max_iter - int(sweeps[k]))
+                path = self._descend([lanes[k]], last[:, k], aim, rest, on_pass)
                 sweeps[k] += path.sweeps[0]
-                one = self._certify([lanes[k]], path.part(slice(0, 1), self.columns))
+                one = self._certify([lanes[k]], path.weights(self.columns))
                 last[:, k] = one.weights[:, 0]
                 if one.is_better_than(parts[k]):
                     parts[k] = one
-            found = CertifiedSolution.side_by_side(parts)
-        return found
+        if not on_pass.stop_requested:
+            parts = [self._with_better_dual(*pair) for pair in zip(lanes, parts, strict=True)]
+        return CertifiedSolution.side_by_side(parts)
 
     def _certify(
         self, lanes: list[Lane], weights: SparseWeights | Floats, z: Floats | None = None
@@ -204,14 +247,11 @@ class CoordinatePath(CoordinateSolver):
         return self.columns.penalty(penalty.l1, penalty.l2)
 
     def _descend(
-        self, lanes: list[Lane], start: Floats, aim: float, end: Cancellation, most: int
+        self, lanes: list[Lane], start: Floats, aim: float, goal: Goal, on_pass: Cancellation
     ) -> _Path:
         """Run coordinate descent along a path from ``start``, (d,), from small to large C."""
-        problem, solver_options = self.problem, self.solver_options
+        problem = self.problem
         one = replace(lanes[0], C=problem.value)  # costs as if C were 1
-        on_sweep: Any = None
-        if solver_options.callback is not None or solver_options.n_jobs > 1:
-            on_sweep = partial(end.report, solver_options.callback)
         return _Path(
             *native.descend_path(
                 self.columns.core,
@@ -225,8 +265,8 @@ class CoordinatePath(CoordinateSolver):
                 np.ascontiguousarray(self.as_read(start[:, None])[:, 0]),
                 0.0,
                 aim,
-                most,
-                on_sweep,
+                goal.max_iter,
+                None if goal.is_silent else on_pass,
             )
         )
 

@@ -1,18 +1,20 @@
-"""The driver of l2-penalised problems: blocks of lanes, warm starts, fallbacks, best points."""
+"""The driver of all problems with lanes: blocks, warm starts, fallbacks, best points."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.problem import TOGETHER
+from separable.certified.solvers.coordinate_descent import CoordinateDescent
 from separable.certified.solvers.dual_cd import DualCdSolver
 from separable.certified.solvers.incumbent import Incumbents, better
+from separable.certified.solvers.interior_point.l1_interior_solver import L1InteriorPointSolver
 from separable.certified.solvers.interior_point.piecewise_linear_interior import (
     InteriorPointSolver,
 )
@@ -21,6 +23,7 @@ from separable.certified.solvers.newton import NewtonSolver
 from separable.certified.solvers.parallel import Cancellation, parallel_map
 from separable.certified.solvers.semismooth_newton import SemismoothNewtonSolver
 from separable.certified.solvers.signed_newton import SignedNewtonSolver
+from separable.certified.solvers.softmax_coordinate_descent import SoftmaxDescent
 from separable.certified.solvers.solved import Goal, Solved, Start
 from separable.linalg.blas import one_blas_thread
 
@@ -41,7 +44,7 @@ MAX_START_GAP = 0.5
 
 @dataclass(frozen=True)
 class Driver:
-    """Solver of l2-penalised problems by one or more solvers, one after the other.
+    """Solver of the lanes of a problem by one or more solvers, one after the other.
 
     Parameters
     ----------
@@ -92,7 +95,14 @@ class Driver:
             is_exact = False if self.order == (name,) else None
             is_truncated = True if name == "newton_cg" else is_exact
             return NewtonSolver(self.problem, options.newton, is_truncated=is_truncated)
-        raise ValueError(f"There is no solver {name!r} of l2-penalised problems.")
+        if name == "coordinate_descent":
+            kind = SoftmaxDescent if self.problem.n_classes > 2 else CoordinateDescent
+            return kind(self.problem, self.tol)
+        if name == "l1_interior_point":
+            coordinates = self.solver("coordinate_descent")
+            assert isinstance(coordinates, CoordinateDescent | SoftmaxDescent)
+            return L1InteriorPointSolver(coordinates, options.l1)
+        raise ValueError(f"There is no solver {name!r} of problems with an l2 penalty.")
 
     # ------------------------------------------------------------------ lanes
 
@@ -105,25 +115,31 @@ class Driver:
         start : Start, optional
             Warm start of all lanes.
         """
-        known, goal, end = Incumbents(self.problem, lanes, start), self._goal(lanes), Cancellation()
+        known, goal = Incumbents(self.problem, lanes, start), self._goal(lanes)
+        end = Cancellation(self.solver_options.callback)
         order = self.order
         if goal.to_rounding and len(order) > 1:  # passes would not get there
             order = tuple(name for name in order if name != "dual_cd")
         finite = [k for k, lane in enumerate(lanes) if math.isfinite(lane.C)]
         unpenalized = [k for k, lane in enumerate(lanes) if not math.isfinite(lane.C)]
         with one_blas_thread():
-            for names, chosen in ((order, finite), (self._unpenalized, unpenalized)):
+            for chosen in (finite, unpenalized):
                 if not chosen:
                     continue
                 if chosen is unpenalized:  # no gap bounds the error of weights there
-                    goal = replace(goal, to_rounding=True)
-                run = _Run(self, lanes, names, start, goal, end)
+                    order, goal = self._unpenalized, replace(goal, to_rounding=True)
+                run = _Run(self, lanes, order, start, goal, end)
                 for solved in run.solve(chosen):
                     yield known.improve(solved)
 
     @property
     def _unpenalized(self) -> tuple[str, ...]:
         """The solver of C = inf, or one that says why there is none."""
+        if self.order[0] in ("coordinate_descent", "l1_interior_point"):
+            raise ValueError(
+                "C=inf, no penalty, has no l1 part to learn with. Choose a finite C, such as "
+                "1e6, or l1_ratio=0."
+            )
         return ("newton",) if self.order[0] in ("lbfgs", "dual_cd") else self.order[-1:]
 
     def _goal(self, lanes: Sequence[Lane]) -> Goal:
@@ -193,6 +209,8 @@ class _Run:
             mine = [self.lanes[k] for k in indices]
             if [(one.target, one.fold) for one in before] == [(o.target, o.fold) for o in mine]:
                 return Start.after(last.solution, mine[0].C / before[0].C)
+            if (before[-1].target, before[-1].fold) == (mine[0].target, mine[0].fold):  # a path
+                return Start.after(last.solution.lane(len(before) - 1), mine[0].C / before[-1].C)
         if self.start is None:
             return None
         return self.start.take([k * width + one for k in indices for one in range(width)])
@@ -200,12 +218,11 @@ class _Run:
     def _solve_batch(self, indices: list[int], start: Start | None) -> Solved:
         """Solve a batch by the first solver, and what it leaves by the others, lane by lane."""
         options = self.driver.solver_options
-        on_pass = partial(self.end.report, options.callback)
         lanes, goal = [self.lanes[k] for k in indices], self.goal
         if len(self.order) > 1 and goal.max_iter > self.driver.passes:
             goal = replace(goal, max_iter=self.driver.passes)
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            result = self.driver.solver(self.order[0]).solve(lanes, start, goal, on_pass)
+            result = self.driver.solver(self.order[0]).solve(lanes, start, goal, self.end)
             passes, names, done = result.passes, list(result.solvers), result.is_done
             can_continue = len(self.order) > 1 and (passes[~done] < options.max_iter).any()
             if not can_continue:
@@ -220,7 +237,7 @@ class _Run:
                     is_near = not known or known[0].relative_gap <= MAX_START_GAP
                     goal = replace(self.goal, max_iter=left, certified=True, scores_only=False)
                     before = Start.after(parts[k]) if is_near else None
-                    other = self.driver.solver(name).solve([lanes[k]], before, goal, on_pass)
+                    other = self.driver.solver(name).solve([lanes[k]], before, goal, self.end)
                     passes[k] += other.passes[0]
                     done[k] = other.is_done[0]
                     if not known or other.solution.is_better_than(parts[k]):

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from separable.data.rows import Rows
+
 __all__ = [
     "TOL",
     "GramOptions",
     "InteriorPointOptions",
+    "L1Options",
     "LbfgsOptions",
     "NewtonOptions",
     "SemismoothNewtonOptions",
@@ -112,6 +115,52 @@ class InteriorPointOptions:
     near: float = 1e-2
     diverged: float = 1e4
     max_crossover: int = 600
+
+
+@dataclass(frozen=True)
+class L1Options:
+    """Options of the fallback of coordinate descent with an l1 part: an interior point.
+
+    Parameters
+    ----------
+    min_iter : int
+        With a smaller max_iter there is no fallback.
+    max_interior_steps, polishing_sweeps : int
+        Maximum steps, and sweeps after them, which set small weights to 0.
+    max_equations, max_cells, max_products : float
+        Limits of the equations, the cells of their matrix, and the multiplications of a step.
+    screening_ratio, max_screened_fraction : float
+        The first working set has columns whose correlation exceeds this fraction of l1, if they
+        are at most this fraction of all columns.
+    max_start_gap : float
+        Weights with a larger relative gap are no warm start.
+    zero_ratio : float
+        Weights of columns with a smaller correlation, relative to l1, are set to 0.
+    """
+
+    min_iter: int = 100
+    max_interior_steps: int = 100
+    polishing_sweeps: int = 40
+    max_equations: int = 2000
+    max_cells: int = 20_000_000
+    max_products: float = 1e10
+    screening_ratio: float = 0.5
+    max_screened_fraction: float = 0.5
+    max_start_gap: float = 0.01
+    zero_ratio: float = 0.999
+
+    def sweeps(self, rows: Rows, max_iter: int, n_classes: int = 2) -> int:
+        """Return the sweeps before the fallback; max_iter without a fallback.
+
+        Sweeps over the active set cost less than interior-point steps: they get most of max_iter.
+        """
+        K = n_classes if n_classes > 2 else 1
+        size = K * min(rows.shape)
+        cells = rows.values.size if K == 1 else rows.n_rows * rows.n_features * K**2
+        suits = size <= self.max_equations and cells <= self.max_cells
+        if not (suits and cells * size <= self.max_products and max_iter > self.min_iter):
+            return max_iter
+        return max_iter - min(self.max_interior_steps, max_iter // 2)
 
 
 @dataclass(frozen=True)
@@ -249,9 +298,10 @@ class SolverOptions:
     scores_only : bool, default False
         In a search by held-out scores: solutions need neither certificates nor weights.
     force : str, optional
-        The only solver of an l2-penalised problem, whatever the policy says: "lbfgs", "newton",
-        "newton_cg", "dual_cd", "semismooth_newton" or "interior_point".
-    lbfgs, newton, interior_point, semismooth_newton, signed_newton, gram : optional
+        The only solver, whatever the policy says: "lbfgs", "newton", "newton_cg", "dual_cd",
+        "semismooth_newton" or "interior_point"; with an l1 part "coordinate_descent" or
+        "l1_interior_point".
+    lbfgs, newton, interior_point, semismooth_newton, signed_newton, l1, gram : optional
         Options of these solvers.
     """
 
@@ -268,6 +318,7 @@ class SolverOptions:
     interior_point: InteriorPointOptions = InteriorPointOptions()
     semismooth_newton: SemismoothNewtonOptions = SemismoothNewtonOptions()
     signed_newton: SignedNewtonOptions = SignedNewtonOptions()
+    l1: L1Options = L1Options()
     gram: GramOptions = GramOptions()
 
     @property

@@ -22,20 +22,21 @@ Result = TypeVar("Result")
 class Cancellation:
     """Cooperative cancellation: the callback asked to stop, or the consumer went away."""
 
+    callback: Callable[[int, float], Any] | None = None
     stop_requested: bool = False
     abandoned: bool = False
+
+    def __call__(self, number: int, gap: float) -> bool:
+        """Report a pass to the callback; return whether any call of it has asked to stop."""
+        self.raise_if_abandoned()
+        if self.callback is not None and not self.stop_requested and self.callback(number, gap):
+            self.stop_requested = True
+        return self.stop_requested
 
     def raise_if_abandoned(self) -> None:
         """Raise CancelledError if the consumer went away."""
         if self.abandoned:
             raise CancelledError
-
-    def report(self, callback: Callable[[int, float], Any] | None, number: int, gap: float) -> bool:
-        """Report a pass to the callback; return whether any callback has asked to stop."""
-        self.raise_if_abandoned()
-        if callback is not None and not self.stop_requested and callback(number, gap):
-            self.stop_requested = True
-        return self.stop_requested
 
 
 def parallel_map(

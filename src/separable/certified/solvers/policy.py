@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from separable.certified.solvers.driver import Driver
-from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.logistic_tiles import is_scattered, is_worth_spreading
 from separable.penalties.signed_ridge import SignedRidgePenalty
 
@@ -16,10 +15,7 @@ if TYPE_CHECKING:
     from separable.certified.problem import Problem
     from separable.certified.solvers.options import SolverOptions
 
-__all__ = ["POLICY", "AnyDriver", "Rule", "rule_of", "solver_of"]
-
-#: Solves the lanes of a problem.
-AnyDriver = Driver | L1Solver
+__all__ = ["POLICY", "Rule", "rule_of", "solver_of"]
 
 #: Work budget of a model in a search over regression, in passes times non-zeros: about ten seconds
 #: for 50 models. No other solver takes over from passes that it ends. At least this many passes are
@@ -92,6 +88,8 @@ POLICY = (
     Rule("piecewise", "any", 4000, ("semismooth_newton",)),
     Rule("piecewise", "any", 0, NEWTON_FIRST),
 )
+#: Problems with an l1 part, and squared errors.
+L1_ORDER = ("coordinate_descent", "l1_interior_point")
 
 
 def _has_alike_norms(problem: Problem) -> bool:
@@ -120,12 +118,15 @@ def rule_of(problem: Problem, force: str | None = None) -> Rule:
     )
 
 
-def solver_of(problem: Problem, solver_options: SolverOptions) -> AnyDriver:
+def solver_of(problem: Problem, solver_options: SolverOptions) -> Driver:
     """Return the solver for a problem."""
     if isinstance(problem.penalty, SignedRidgePenalty):
         return Driver(problem, solver_options, ("signed_newton",))
     if not problem.penalty.is_smooth or problem.loss.is_quadratic:
-        return L1Solver(problem, solver_options)
+        order = L1_ORDER if solver_options.force is None else (solver_options.force,)
+        most = solver_options.max_iter
+        sweeps = solver_options.l1.sweeps(problem.rows, most, problem.n_classes)
+        return Driver(problem, solver_options, order if sweeps < most else order[:1], sweeps)
     rule = rule_of(problem, solver_options.force)
     passes = int(max(MIN_PASSES, SEARCH_WORK // max(1, problem.rows.values.size)))
     is_searched = problem.is_regression and not solver_options.certified

@@ -20,23 +20,23 @@ from separable._core import native
 from separable.certified.duality.gap import certify, softmax_certificate
 from separable.certified.solvers.coordinate_descent import CoordinateSolver
 from separable.certified.solvers.objective import Objective
+from separable.certified.solvers.solved import OneByOne, Result
 from separable.certified.solvers.stopping import LooseStopping, StoppingRule
 from separable.losses.row_losses import SoftmaxLosses
 from separable.losses.softmax import softmax
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from separable.certified.duality.certificate import CertifiedSolution
     from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.parallel import Cancellation
+    from separable.certified.solvers.solved import Goal, Start
     from separable.linalg.column_major import ReadColumns
     from separable.typing import Floats
 
-
-__all__ = ["ProximalNewton", "SoftmaxPath"]
 
 #: Sweeps of one model stop at this fraction of the largest violation.
 SWEEP_TOL = 0.1
@@ -62,7 +62,7 @@ MAX_C_RATIO = 10.0
 PATH_GAP, MAX_PATH_STEPS = 0.1, 9
 
 
-class SoftmaxPath(CoordinateSolver):
+class SoftmaxDescent(CoordinateSolver, OneByOne):
     """Proximal Newton along a path of C, lane by lane."""
 
     @property
@@ -70,22 +70,24 @@ class SoftmaxPath(CoordinateSolver):
         """Columns of a lane: the classes."""
         return self.problem.n_classes
 
-    def path(
-        self, lanes: list[Lane], weights: Floats, end: Cancellation
-    ) -> Iterator[tuple[CertifiedSolution, NDArray[np.int64]]]:
-        """Yield the solution of each lane, from ``weights``, (d, K), and its passes."""
-        last = lanes[0].C if weights.any() else self._largest_zero_c(lanes[0])
-        for lane in lanes:
-            end.raise_if_abandoned()
-            found, passes = self._learn(lane, weights, last, self.max_sweeps, end)
-            weights, last = found.weights, max(last, lane.C)
-            yield found, np.array([passes])
+    def solve(
+        self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: Cancellation
+    ) -> Result:
+        """Solve one lane, through intermediate C from the last one or from weights 0."""
+        (lane,), weights = lanes, self._first_weights(start)
+        if start is None or not weights.any():
+            last = self._largest_zero_c(lane)
+        else:
+            last = lane.C / start.ratio
+        found, passes = self._learn(lane, weights, last, goal, on_pass)
+        done = np.array([found.certificates[0].converged])
+        return Result(found, np.array([max(passes, 1)]), ["coordinates"], done)
 
     def resume(
-        self, lane: Lane, weights: Floats, most: int, end: Cancellation
+        self, lane: Lane, weights: Floats, goal: Goal, on_pass: Cancellation
     ) -> tuple[CertifiedSolution, int]:
-        """Return the solution of at most ``most`` passes from weights, (d, K), and their number."""
-        return self._learn(lane, weights, lane.C, most, end)
+        """Return the solution of a lane from weights, (d, K), and the number of passes."""
+        return self._learn(lane, weights, lane.C, goal, on_pass)
 
     def aim(self, n_lanes: int) -> float:
         """Return the relative gap to aim at."""
@@ -97,11 +99,6 @@ class SoftmaxPath(CoordinateSolver):
         p = self.problem.softmax_losses(lane).probabilities(z)
         return certify(self.problem, [lane], p, self.tol, weights)
 
-    def with_better_dual(self, lane: Lane, found: CertifiedSolution) -> CertifiedSolution:
-        """Return the solution: probabilities of its own scores are the dual point."""
-        del lane
-        return found
-
     def _largest_zero_c(self, lane: Lane) -> float:
         """Return the largest C for which all weights are 0."""
         problem, rows = self.problem, self.problem.softmax_losses(lane)
@@ -111,29 +108,29 @@ class SoftmaxPath(CoordinateSolver):
         return lane.C * problem.column_penalty.l1 / most if most > 0 else lane.C
 
     def _learn(
-        self, lane: Lane, weights: Floats, last: float, most: int, end: Cancellation
+        self, lane: Lane, weights: Floats, last: float, goal: Goal, on_pass: Cancellation
     ) -> tuple[CertifiedSolution, int]:
         """Solve one lane from the weights for C = ``last``; return the solution and its passes."""
-        problem, tol = self.problem, self.tol
+        problem, tol, most = self.problem, self.tol, goal.max_iter
         stopping_rule = StoppingRule(
             lambda p, u: certify(problem, [lane], p, tol, u),
             tol=tol,
             to_rounding=problem.is_small,
-            on_step=partial(end.report, self.solver_options.callback),
+            on_step=on_pass,
         )
         passes = 0.0
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
             for C in _between(last, lane.C):
-                near = self._newton(replace(lane, C=C), end)
+                near = self._newton(replace(lane, C=C), on_pass)
                 loose = LooseStopping(stopping_rule, PATH_GAP, MAX_PATH_STEPS)
                 _, weights = near.learn(weights, loose, (most - passes) / 2)
                 passes += near.passes
-            work = self._newton(lane, end)
+            work = self._newton(lane, on_pass)
             p, u = work.learn(weights, stopping_rule, most - passes)
             return stopping_rule.end(p, u), math.ceil(passes + work.passes)
 
-    def _newton(self, lane: Lane, end: Cancellation) -> ProximalNewton:
-        return ProximalNewton(self.problem, self.columns, lane, end.raise_if_abandoned)
+    def _newton(self, lane: Lane, on_pass: Cancellation) -> ProximalNewton:
+        return ProximalNewton(self.problem, self.columns, lane, on_pass.raise_if_abandoned)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from separable.certified.problem import Lane, Problem
+    from separable.certified.solvers.parallel import Cancellation
     from separable.typing import Floats
 
     OnPass = Callable[[int, float], bool]
@@ -27,21 +28,23 @@ class Start:
     """A warm start: dual points with the sign of the target, intercepts, and weights.
 
     The weights, for the problem's columns, are for solvers that cannot derive them from the dual.
+    They may be those of a smaller C, by the factor ``ratio``.
     """
 
     dual: Floats
     intercept: Floats
     weights: Floats | None = None
+    ratio: float = 1.0
 
     def take(self, columns: list[int]) -> Start:
         """Return the warm start of the given columns."""
         weights = None if self.weights is None else self.weights[:, columns]
-        return Start(self.dual[:, columns], self.intercept[columns], weights)
+        return Start(self.dual[:, columns], self.intercept[columns], weights, self.ratio)
 
     @classmethod
     def after(cls, solution: CertifiedSolution, ratio: float = 1.0) -> Start:
         """Return the warm start for a C that is ``ratio`` times the one of a solution."""
-        return cls(solution.dual * ratio, solution.intercept, solution.weights)
+        return cls(solution.dual * ratio, solution.intercept, solution.weights, ratio)
 
     def weights_of(self, problem: Problem) -> Floats:
         """Return the weights, of the dual point if there are no others."""
@@ -112,7 +115,7 @@ class Solved:
     passes : ndarray, shape (k,)
     solvers : list of str
         The solver of each lane: "lbfgs", "newton", "newton-cg", "semismooth-newton",
-        "interior-point" or "descent".
+        "interior-point", "descent" or "coordinates".
     """
 
     lane_indices: list[int]
@@ -138,7 +141,7 @@ class Solved:
 
 
 class Solver(Protocol):
-    """The interface of a solver of l2-penalised problems."""
+    """The interface of a solver."""
 
     def blocks(
         self, lanes: Sequence[Lane], chosen: list[int], n_jobs: int
@@ -152,7 +155,9 @@ class Solver(Protocol):
     def prepare(self, goal: Goal) -> None:
         """Compute what threads share before they start."""
 
-    def solve(self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: OnPass) -> Result:
+    def solve(
+        self, lanes: list[Lane], start: Start | None, goal: Goal, on_pass: Cancellation
+    ) -> Result:
         """Solve a batch of lanes."""
 
 

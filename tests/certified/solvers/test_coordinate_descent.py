@@ -15,8 +15,8 @@ from sklearn.svm import LinearSVC
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.preparation import prepare
 from separable.certified.problem import Lane
-from separable.certified.solvers.l1_driver import L1Solver
 from separable.certified.solvers.options import SolverOptions
+from separable.certified.solvers.policy import solver_of
 from separable.certified.solvers.solved import Start
 from separable.data.rows import as_rows
 from separable.losses.loss import LOGISTIC, SQUARED_ERROR, SQUARED_HINGE
@@ -63,7 +63,7 @@ class Case:
     def solve(self, strengths, solver_options=None, start=None, fold=-1):
         """Return the judgement of all strengths, in their order."""
         lanes = [Lane(float(C), 1, fold) for C in strengths]
-        return learned(L1Solver(self.problem, solver_options or SolverOptions()), lanes, start)
+        return learned(solver_of(self.problem, solver_options or SolverOptions()), lanes, start)
 
     @property
     def signs(self):
@@ -267,8 +267,8 @@ def test_threads_change_no_bit():
     case = make(22, "log_loss")
     problem = replace(case.problem, fold=(np.arange(len(case.y)) % 3).astype(np.int32))
     lanes = [Lane(C, 1, fold) for fold in (-1, 0, 1, 2) for C in (0.1, 0.5, 1.0)]
-    one = learned(L1Solver(problem, SolverOptions(n_jobs=1)), lanes)
-    two = learned(L1Solver(problem, SolverOptions(n_jobs=2)), lanes)
+    one = learned(solver_of(problem, SolverOptions(n_jobs=1)), lanes)
+    two = learned(solver_of(problem, SolverOptions(n_jobs=2)), lanes)
     np.testing.assert_array_equal(one.weights, two.weights)
     np.testing.assert_array_equal(one.scores, two.scores)
 
@@ -277,7 +277,7 @@ def test_fold_is_the_rows_left():
     case = make(23, "squared_hinge")
     fold = (np.arange(len(case.y)) % 3).astype(np.int32)
     problem = replace(case.problem, fold=fold)
-    found = learned(L1Solver(problem), [Lane(0.2, 1, 1)])
+    found = learned(solver_of(problem, SolverOptions()), [Lane(0.2, 1, 1)])
     rest = replace(case, X=case.X[fold != 1], y=case.y[fold != 1]).solve([0.2])
     assert found.certificates[0].primal == pytest.approx(rest.certificates[0].primal, rel=1e-10)
     assert not found.dual[fold == 1].any()
@@ -286,7 +286,7 @@ def test_fold_is_the_rows_left():
 def test_warm_start_needs_no_sweeps():
     case = make(24, "log_loss", l1_ratio=0.8)
     problem, lane = case.problem, Lane(0.4)
-    solver = L1Solver(problem)
+    solver = solver_of(problem, SolverOptions())
     cold = next(solver.solve([lane]))
     start = Start(cold.solution.dual, cold.solution.intercept, cold.solution.weights)
     for one in (start, replace(start, weights=None)):
