@@ -191,6 +191,19 @@ def test_policy():
     assert rule_of(wide, "interior_point").solvers == ("interior_point",)
 
 
+@pytest.mark.parametrize(("C", "solver"), [(0.3, "semismooth-newton"), (100.0, "interior-point")])
+def test_the_gap_that_passes_leave_chooses_the_next_solver(C, solver):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((1500, 320), density=0.03, rng=rng, format="csr")
+    score = X @ rng.normal(size=320)
+    y = np.where(score - np.median(score) + 0.3 * rng.normal(size=1500) > 0, 1.0, -1.0)
+    driver = solver_of(Case(X, y, None, C, True, False).problem(), SolverOptions())
+    assert driver.order[0] == "dual_cd"
+    (solved,) = driver.solve([Lane(C)])
+    assert solved.solution.certificates[0].converged
+    assert solved.solvers == [solver]
+
+
 def test_passes_go_on_while_they_cost_less_than_a_factor():
     y = np.resize([1.0, -1.0], 2100)
     wide = Case(sp.eye_array(2100, format="csr"), y, None, 1.0, True, False).problem()

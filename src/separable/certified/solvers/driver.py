@@ -40,6 +40,8 @@ __all__ = ["Driver"]
 ROUNDING_TOL = 1e-14
 #: Weights with a larger relative gap are no warm start for the next solver.
 MAX_START_GAP = 0.5
+#: Above this relative gap, passes have left most of the way to the solvers for such points.
+FAR = 1e-2
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,15 @@ class Driver:
         The solvers; see `policy`.
     passes : int
         Passes of the first solver, if there is another.
+    far : tuple of str
+        The solvers after the first where it ends above `FAR`; empty: those of ``order``.
     """
 
     problem: Problem
     solver_options: SolverOptions
     order: tuple[str, ...]
     passes: int = 1000
+    far: tuple[str, ...] = ()
 
     @property
     def tol(self) -> float:
@@ -215,6 +220,11 @@ class _Run:
             return None
         return self.start.take([k * width + one for k in indices for one in range(width)])
 
+    def _next_solvers(self, part: CertifiedSolution) -> tuple[str, ...]:
+        """Return the solvers that go on from where the first one ended."""
+        is_far = bool(part.certificates) and not part.certificates[0].relative_gap <= FAR
+        return self.driver.far if is_far and self.driver.far else self.order[1:]
+
     def _solve_batch(self, indices: list[int], start: Start | None) -> Solved:
         """Solve a batch by the first solver, and what it leaves by the others, lane by lane."""
         options = self.driver.solver_options
@@ -228,11 +238,11 @@ class _Run:
             if not can_continue:
                 return Solved(indices, result.solution, passes, names)
             parts = [result.solution.lane(k) for k in range(len(lanes))]
-            for name in self.order[1:]:
-                for k in np.flatnonzero(~done).tolist():
+            for k in np.flatnonzero(~done).tolist():
+                for name in self._next_solvers(parts[k]):
                     left = options.max_iter - int(passes[k])
-                    if left <= 0 or self.end.stop_requested:
-                        continue
+                    if left <= 0 or done[k] or self.end.stop_requested:
+                        break
                     known = parts[k].certificates
                     is_near = not known or known[0].relative_gap <= MAX_START_GAP
                     goal = replace(self.goal, max_iter=left, certified=True, scores_only=False)

@@ -19,8 +19,8 @@ __all__ = ["POLICY", "Rule", "rule_of", "solver_of"]
 
 #: Work budget of a model in a search over regression, in passes times non-zeros: about ten seconds
 #: for 50 models. No other solver takes over from passes that it ends. At least this many passes are
-#: run, and they stop at this relative gap.
-SEARCH_WORK, MIN_PASSES, SEARCH_TOL = 7e7, 10, 1e-4
+#: run, and they stop at this relative gap. A budget of enough passes is none.
+SEARCH_WORK, MIN_PASSES, ENOUGH_PASSES, SEARCH_TOL = 7e7, 10, 60, 1e-4
 #: Multiplications of a factor in the time of a pass of dual coordinate descent over one non-zero.
 PASS_COST = 100
 #: Rows are of like norms up to this ratio of the largest squared norm and their mean.
@@ -45,6 +45,9 @@ class Rule:
     passes, max_passes : int
         Passes of the first solver, if there is another: ``passes``, and up to ``max_passes`` where
         norms of rows are alike and while passes cost less than one factor of the next solver.
+    far : tuple of str
+        The solvers that take over where those passes leave a gap above `driver.FAR`. Empty: the
+        same ones.
     """
 
     loss: str
@@ -53,6 +56,7 @@ class Rule:
     solvers: tuple[str, ...]
     passes: int = 1000
     max_passes: int = 0
+    far: tuple[str, ...] = ()
 
     def passes_for(self, problem: Problem) -> int:
         """Return the passes of the first solver on the rows of a problem."""
@@ -72,9 +76,10 @@ NEWTON_FIRST = ("semismooth_newton", "interior_point", "patient_semismooth_newto
 #: lbfgs has Newton steps of its own after 30 or 60 passes. dual_cd is first where rows are almost
 #: orthogonal: text; with many rows and columns a step of the others costs hundreds of its passes.
 #: semismooth_newton ends after `max_steps` steps, or when it
-#: stalls: `SemismoothNewtonOptions`. Between 300 and 2000 sparse columns the factors of the
-#: interior point, by BLAS, are faster than those of semismooth Newton steps; above 4000 it would
-#: factor too large a matrix. The limits of piecewise linear losses are read off
+#: stalls: `SemismoothNewtonOptions`. Between 300 and 2000 sparse columns 20 passes tell: of tf-idf
+#: they leave a gap below 1e-3, and few rows near the breakpoint for Newton steps; of counts and of
+#: one-hot columns 4e-2, and the factors of the interior point, by BLAS, are faster. Above 4000 it
+#: would factor too large a matrix. The limits of piecewise linear losses are read off
 #: `benchmarks/piecewise_solvers.py`.
 POLICY = (
     Rule("logistic", "dense", 2000, ("dual_cd", "newton"), 30),
@@ -84,7 +89,7 @@ POLICY = (
     Rule("smooth", "any", 0, ("newton",)),
     Rule("piecewise", "sparse", 4000, ("dual_cd", "semismooth_newton"), 60, 600),
     Rule("piecewise", "sparse", 2000, ("dual_cd", *NEWTON_FIRST), 60, 600),
-    Rule("piecewise", "sparse", 300, ("dual_cd", "interior_point"), 60, 600),
+    Rule("piecewise", "sparse", 300, ("dual_cd", *NEWTON_FIRST), 20, 600, ("interior_point",)),
     Rule("piecewise", "any", 4000, ("semismooth_newton",)),
     Rule("piecewise", "any", 0, NEWTON_FIRST),
 )
@@ -130,10 +135,11 @@ def solver_of(problem: Problem, solver_options: SolverOptions) -> Driver:
     rule = rule_of(problem, solver_options.force)
     passes = int(max(MIN_PASSES, SEARCH_WORK // max(1, problem.rows.values.size)))
     is_searched = problem.is_regression and not solver_options.certified
-    if is_searched and rule.solvers[0] == "dual_cd" and passes < rule.passes:
+    if is_searched and rule.solvers[0] == "dual_cd" and passes < ENOUGH_PASSES:
         tol = SEARCH_TOL if solver_options.tol is None else solver_options.tol
         max_iter = min(passes, solver_options.max_iter)
         # certificates tell which models the budget ended
         options = replace(solver_options, tol=tol, max_iter=max_iter, scores_only=False)
         return Driver(problem, options, ("dual_cd",))
-    return Driver(problem, solver_options, rule.solvers, rule.passes_for(problem))
+    passes = rule.passes_for(problem)
+    return Driver(problem, solver_options, rule.solvers, passes, rule.far)
