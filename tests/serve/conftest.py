@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -45,6 +48,40 @@ def serving(application):
         running.should_exit = True
         thread.join(10)
     assert not thread.is_alive()
+
+
+@contextmanager
+def running(*arguments, port=0, stderr=subprocess.DEVNULL):
+    """The command in a process of its own; yields the process and its port."""
+    command = [sys.executable, "-m", "separable.cli", "serve", *map(str, arguments)]
+    command += ["--port", str(port), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
+        try:
+            text = ""
+            while not text.endswith("}\n"):
+                line = process.stdout.readline()
+                assert line, "the server ended"
+                text += line
+            yield process, int(json.loads(text)["url"].rsplit(":", 1)[1].strip("/"))
+        finally:
+            process.kill()
+
+
+def answered(port, path="/ping", body=None, seconds=10.0):
+    """The status and JSON of a request, once the server listens."""
+    deadline = time.monotonic() + seconds
+    while True:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        try:
+            data = None if body is None else json.dumps(body).encode()
+            connection.request("GET" if body is None else "POST", path, data)
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+        except OSError:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        finally:
+            connection.close()
 
 
 class Client:

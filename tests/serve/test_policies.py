@@ -26,7 +26,7 @@ READABLE = {
     "city": ["Rome", 3, 3.0, True, "Mars", None], "note": ["plain", 5, True, None],
 }  # fmt: skip
 UNCONVERTIBLE = {
-    "price": ["abc", True], "day": ["xx", 5, False], "size": ["abc", "", "1,5", True],
+    "price": ["abc", True], "day": ["xx", 5, False], "size": ["abc", "", "1,5", "-Infinity", True],
     "open": ["perhaps", 7, "2024-01-02"], "when": ["never", 3, 1e300, True],
 }  # fmt: skip
 

@@ -107,7 +107,7 @@ def test_requests_hold_the_model_they_began_with(model_file):
     assert served.predict([RECORD]).records()
 
 
-@pytest.mark.parametrize("reloads", [100, pytest.param(10_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("reloads", [200, pytest.param(10_000, marks=pytest.mark.long)])
 def test_no_answer_is_mixed_while_files_are_replaced(tmp_path, linear, reloads):
     """Each answer is that of the model whose hash it names, however often the file changes."""
     path = tmp_path / "m.safetensors"

@@ -56,7 +56,7 @@ SECURITY = {
     "x-frame-options": "DENY",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
 }
-#: Bodies of at least this many bytes are predicted in a thread, so that others are answered.
+#: Bodies of at least this many bytes, and tables, are predicted in a thread: others are answered.
 THREADED_BYTES = 20_000
 #: Paths that need no token: probes of an orchestrator.
 OPEN_PATHS = ("/ping", "/health", "/v2/health/live", "/v2/health/ready")
@@ -215,7 +215,8 @@ class Application:
         if body is None:
             return None
         body = body_of(body, headers.get("content-encoding", ""), self.limits.body_bytes)
-        query = dict(parse_qsl(scope["query_string"].decode("latin-1")))
+        text = scope["query_string"].decode("latin-1")
+        query = dict(parse_qsl(text, keep_blank_values=True))
         return Request(scope["method"], scope["path"], headers, query, body)
 
     def _authorize(self, path: str, header: str) -> None:
@@ -251,7 +252,8 @@ class Application:
             allowed = ", ".join(methods)
             refusal = Refusal(405, f"{request.method[:20]} is not possible here. Use {allowed}.")
             return route, _refused(refusal, {"allow": allowed})
-        if method == "POST" and len(request.body) >= THREADED_BYTES:
+        is_table = request.media_type in (CSV_TYPE, *ARROW_TYPES)  # the first imports their readers
+        if method == "POST" and (is_table or len(request.body) >= THREADED_BYTES):
             loop = asyncio.get_running_loop()
             return route, await loop.run_in_executor(self._threads, self._handled, handler, request)
         return route, self._handled(handler, request)
@@ -470,7 +472,7 @@ def _row_count(data: Any) -> int:
 
 
 def _count(text: str) -> int:
-    if not text.isdecimal() or len(text) > 4:
+    if not (text.isascii() and text.isdecimal()) or len(text) > 4:
         raise Refusal(400, f"explain must be a number of contributions. Got {text!r:.40}.")
     return int(text)
 

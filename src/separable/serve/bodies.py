@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import struct
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,6 @@ from separable.data.table import TableError
 from separable.serve.answers import Refusal, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from separable.data.table import ColumnType
     from separable.serve.served_model import ServedModel
 
@@ -24,6 +23,11 @@ CSV_TYPE = "text/csv"
 LINES_TYPES = ("application/x-ndjson", "application/jsonl", "application/jsonlines")
 ARROW_TYPES = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
 JSON_TYPES = ("application/json", "application/octet-stream", "text/json")
+
+#: An Arrow file begins with a mark; its stream follows, and the table of its parts.
+ARROW_MAGIC, ARROW_START = b"ARROW1", 8
+#: Types of messages with buffers.
+DICTIONARY_BATCH, RECORD_BATCH = 2, 3
 
 #: Content types of MLflow's scoring server.
 INPUTS_OF_MLFLOW = ("application/json", CSV_TYPE)
@@ -199,16 +203,48 @@ def _table(body: bytes, served: ServedModel) -> Any:
 
 
 def _arrow(body: bytes) -> Any:
+    """Return the table of an Arrow IPC stream, or of a file, which is a stream between marks."""
     import pyarrow as pa
 
-    source = pa.BufferReader(body)
-    opened: Sequence[Any] = (pa.ipc.open_stream, pa.ipc.open_file)
-    for open_it in opened:
-        try:
-            table = open_it(source).read_all()
-            table.validate(full=True)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
-            source.seek(0)
-        else:
-            return table
-    raise Refusal(400, "The body is not an Arrow IPC stream or file.")
+    data = body[ARROW_START:] if body.startswith(ARROW_MAGIC) else body
+    try:
+        messages = pa.ipc.MessageReader.open_stream(pa.BufferReader(data))
+        if any(_has_compressed_buffers(message.metadata.to_pybytes()) for message in messages):
+            raise Refusal(
+                415, "The Arrow buffers are compressed. Send them as they are, or the body as gzip."
+            )
+        table = pa.ipc.open_stream(pa.BufferReader(data)).read_all()
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, IndexError, struct.error):
+        raise Refusal(400, "The body is not an Arrow IPC stream or file.") from None
+    return table
+
+
+def _has_compressed_buffers(message: bytes) -> bool:
+    """Return whether a message has compressed buffers, which could inflate beyond every limit."""
+    kind = _field(message, _target(message, 0), 1)
+    header = _field(message, _target(message, 0), 2)
+    if kind is None or header is None or message[kind] not in (DICTIONARY_BATCH, RECORD_BATCH):
+        return False
+    batch = _target(message, header)
+    if message[kind] == DICTIONARY_BATCH:
+        data = _field(message, batch, 1)
+        if data is None:
+            return False
+        batch = _target(message, data)
+    return _field(message, batch, 3) is not None
+
+
+def _target(message: bytes, place: int) -> int:
+    """Return where an offset of a flatbuffer points."""
+    return int(place + struct.unpack_from("<I", message, place)[0])
+
+
+def _field(message: bytes, table: int, number: int) -> int | None:
+    """Return the place of a field of a table of a flatbuffer; None if it is absent."""
+    entries = table - struct.unpack_from("<i", message, table)[0]
+    size = struct.unpack_from("<H", message, entries)[0]
+    if 4 + 2 * number >= size:
+        return None
+    offset = struct.unpack_from("<H", message, entries + 4 + 2 * number)[0]
+    return int(table + offset) if offset else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from separable.data.columns import Columns, Numbers, as_columns
+from separable.data.columns import Categories, Columns, Numbers, as_columns
 from separable.data.ingest.dates import TypedColumns
 from separable.data.rows import Rows, as_rows
-from separable.data.table import CellError, TableError, list_names
+from separable.data.table import CellError, TableError, is_number, list_names
 from separable.features.encoding_report import EXAMPLES
 from separable.features.table.table_encoder import TableEncoder
 from separable.features.table.unconvertible import without_unconvertible
@@ -275,11 +276,15 @@ class ServedModel:
 
     def _refuse_huge(self, columns: Columns) -> None:
         for column in self.columns or ():
-            numbers = columns[column.name] if column.kind == "number" else None
-            if isinstance(numbers, Numbers):
-                huge = np.abs(numbers.values) > LARGEST_NUMBER
-                if huge.any():
-                    raise CellError(column.name, int(np.argmax(huge)), TOO_LARGE)
+            cells = columns[column.name] if column.kind == "number" else None
+            if isinstance(cells, Numbers):
+                huge = np.abs(cells.values) > LARGEST_NUMBER
+            elif isinstance(cells, Categories):
+                huge = np.array([*map(_is_huge, cells.levels), False])[cells.codes]
+            else:
+                continue
+            if huge.any():
+                raise CellError(column.name, int(np.argmax(huge)), TOO_LARGE)
 
     @cached_property
     def _encoders(self) -> dict[str, ColumnEncoder]:
@@ -360,6 +365,11 @@ def _texts(columns: Columns, name: str) -> Sequence[str]:
     if odd is not None:
         raise CellError(name, odd, f"{values[odd]!r:.40} is not a text. Send texts.")
     return ["" if each is None else each for each in values]
+
+
+def _is_huge(text: str) -> bool:
+    """Return whether a text is a finite number that is too large."""
+    return is_number(text) and LARGEST_NUMBER < abs(float(text)) < math.inf
 
 
 def _first_odd(column: Any, raw: Any) -> int:

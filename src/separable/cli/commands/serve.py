@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -116,7 +117,8 @@ def serve(
     url = f"{scheme}://{host}:{bound.getsockname()[1]}/"
     if as_json:
         write_data(json_bytes({"models": models_facts, "url": url}))
-    say(f"Serving {names} on {url} (Ctrl-C ends it)")
+    with suppress(OSError):  # a full disk below standard error does not end a server
+        say(f"Serving {names} on {url} (Ctrl-C ends it)")
     run(application, bound=bound, certificate=certificate, key=key)
 
 
@@ -139,7 +141,11 @@ def _tokens(path: str | None) -> Sequence[str]:
 def _log_to_standard_error(*, verbose: bool) -> None:
     import logging
 
-    handler = logging.StreamHandler()
+    class Handler(logging.StreamHandler[TextIO]):
+        def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802
+            """Lose the line: the disk may be full, and requests are answered."""
+
+    handler = Handler()
     handler.setFormatter(logging.Formatter("%(message)s"))
     logger = logging.getLogger("separable.serve")
     logger.addHandler(handler)

@@ -5,6 +5,7 @@ A service answers such a row and lists the cell, where a command ends with an er
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ __all__ = ["UnconvertibleCells", "without_unconvertible"]
 
 #: What reads a text as a value of a column type, without a conversion: None if it is not one.
 READS: dict[str, Callable[[str], float | None]] = {
-    "number": lambda text: is_number(text) or None,
+    "number": lambda text: (is_number(text) and math.isfinite(float(text))) or None,
     "date": read_date,
     "boolean": read_boolean,
 }
@@ -57,7 +58,7 @@ def without_unconvertible(
     """Return a table whose unconvertible cells are missing, and these cells.
 
     Texts that are neither a number, a date nor a boolean in a column of that type count, and
-    numbers in columns of dates and booleans. Infinity is a number.
+    infinity, and numbers in columns of dates and booleans.
 
     Parameters
     ----------
