@@ -267,7 +267,10 @@ def other_rows_each_time(spark: Any) -> None:
     from separable.spark.encoded_rows import encoded_rows, row_source
     from separable.spark.row_parts import RowParts
 
-    df = spark.range(400).selectExpr("rand() as x", "id % 2 as y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        df = spark.range(0, 400, 1, 2).mapInArrow(_random, "x double, y long")
+    df = df.withColumn("y", df["y"] % 2)
     source = row_source(df, "y", "classification")
     with encoded_rows(df, source, RowParts()) as rows:
         partitions = rows.partitions()
@@ -277,6 +280,12 @@ def other_rows_each_time(spark: Any) -> None:
             "other rows each time",
             lambda: partitions.results(_count),
         )
+
+
+def _random(batches: Any) -> Any:
+    for batch in batches:
+        x = np.random.default_rng().normal(size=batch.num_rows)
+        yield pa.RecordBatch.from_arrays([pa.array(x), batch.column(0)], ["x", "y"])
 
 
 def _count(batches: Any) -> int:
