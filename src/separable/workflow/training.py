@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from separable.workflow.learners import Task
-    from separable.workflow.out_of_core.out_of_core_training import OutOfCoreRun
+    from separable.workflow.out_of_core.partition_training import OutOfCoreRun
     from separable.workflow.stream.stream_training import StreamRun
     from separable.workflow.training_run import TrainingRun
 

@@ -13,7 +13,7 @@ from separable.workflow.training_text import TOP_WEIGHTS, weights_text
 
 if TYPE_CHECKING:
     from separable.errors import Spelling
-    from separable.workflow.out_of_core.out_of_core_training import OutOfCoreRun, Trial
+    from separable.workflow.out_of_core.partition_training import OutOfCoreRun, Trial
 
 __all__ = ["run_dict", "run_text"]
 
