@@ -71,6 +71,15 @@ class RowModel:
         assert self.q is not None
         return self.c * self.q[:, k] * self.q[:, other]
 
+    def hessians(self) -> Floats:
+        """Return the second derivatives of each row, (n, K, K)."""
+        if self.q is None:
+            return self.curvature[:, :, None]
+        hessians: Floats = -self.c[:, None, None] * self.q[:, :, None] * self.q[:, None, :]
+        each = np.arange(self.q.shape[1])
+        hessians[:, each, each] = self.curvature
+        return hessians
+
     def root(self) -> Floats:
         """Return R, (n, K, K), with RR' the Hessian: c^1/2 (diag(q^1/2) - q q^1/2') if K > 1."""
         if self.q is None:

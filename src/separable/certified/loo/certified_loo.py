@@ -1,6 +1,6 @@
 """Leave-one-out predictions of the certified learners, from one fit.
 
-The methods are in `left_out_smooth`, `left_out_piecewise_linear` and `left_out_multinomial`.
+The methods are in `smooth_loo` and `piecewise_linear_loo`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from separable.certified.loo.piecewise_linear_loo import (
     left_out_piecewise_linear,
 )
 from separable.certified.loo.smooth_loo import SmoothFit, left_out_smooth
-from separable.certified.loo.softmax_loo import JointFit, left_out_multinomial
-from separable.certified.problem import TOGETHER
 from separable.estimator import clone
 from separable.fitting.fold_fits import LeftOut
 from separable.fitting.predictions import ask, join, predictions_from_scores
@@ -162,66 +160,43 @@ def _one_model(
     problem: Problem, lane: Lane, changes: Changes, found: CertifiedSolution
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Return scores, doubt and exactness of one lane."""
-    weights = np.asarray(found.weights, np.float64)
-    if lane.target == TOGETHER:
-        return _joint(problem, lane, changes, weights, found.scores)
     if problem.loss.is_smooth:
-        return _smooth(problem, lane, changes, weights[:, 0], found.scores[:, 0])
+        return _smooth(problem, lane, changes, found)
     return _piecewise_linear(problem, lane, changes, found)
 
 
 def _smooth(
-    problem: Problem, lane: Lane, changes: Changes, weights: Floats, scores: Floats
+    problem: Problem, lane: Lane, changes: Changes, found: CertifiedSolution
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    penalised = math.isfinite(lane.C)
-    if not penalised:
-        lane = replace(lane, C=problem.value)
-    l1, l2 = problem.column_penalty.l1, problem.column_penalty.l2
-    l2 = l2 if penalised else 0.0
-    smooth = problem.penalty.is_smooth
-    free = np.arange(len(weights)) if smooth else np.flatnonzero(weights)
-    n, d = problem.rows.n_rows, len(free)
-    by_rows = smooth and penalised and _by_rows(n, d, changes)
-    if (n if by_rows else d) > MAX_SIZE:
-        raise TooLargeError(_too_large(n, d))
-    if not smooth and float(n) * d * problem.rows.n_features > MAX_WORK:
+    is_penalised, is_smooth = math.isfinite(lane.C), problem.penalty.is_smooth
+    lane = lane if is_penalised else replace(lane, C=problem.value)
+    l1, l2 = problem.column_penalty.l1, problem.column_penalty.l2 if is_penalised else 0.0
+    weights = np.asarray(found.weights, np.float64)
+    free = np.arange(len(weights)) if is_smooth else np.flatnonzero(weights.any(axis=1))
+    n, d, K = problem.rows.n_rows, len(free), weights.shape[1]
+    by_rows = is_smooth and is_penalised and _by_rows(n, d, changes)
+    if K * (n if by_rows else d) > MAX_SIZE:
+        raise TooLargeError(_too_large(K * n, K * d))
+    if not is_smooth and float(n) * d * problem.rows.n_features > MAX_WORK:
         raise TooLargeError(
             f"Leave-one-out from one fit would follow {problem.rows.n_features} columns and {d} "
             f"weights through {n} rows, which is too much work."
         )
-    fewer = problem if smooth else columns_alone(problem, free)
-    mine = weights[free] if d else np.zeros(1)
+    fewer = problem if is_smooth else columns_alone(problem, free)
+    mine = weights[free] if d else np.zeros((1, K))
     fit = SmoothFit(
         LeftOutRows(fewer, by_rows=by_rows),
-        problem.loss,
-        problem.targets(lane),
-        problem.costs(lane),
-        scores,
+        problem.row_losses(lane),
+        found.scores,
         mine,
         l1 * np.sign(mine),
         l2,
         changes,
     )
-    check = None if smooth else PenalizedColumns(problem, fit, free, l1)
-    found, doubt = left_out_smooth(fit, check)
+    check = None if is_smooth else PenalizedColumns(problem, fit, free, l1)
+    scores, doubt = left_out_smooth(fit, check)
     exact = np.full(n, fit.is_quadratic and not (by_rows and changes.is_standardized))
-    return found[:, None], doubt, exact
-
-
-def _joint(
-    problem: Problem, lane: Lane, changes: Changes, weights: Floats, scores: Floats
-) -> tuple[Floats, Floats, NDArray[np.bool_]]:
-    (n, d), k = problem.rows.shape, scores.shape[1]
-    penalised = math.isfinite(lane.C)
-    by_rows = penalised and _by_rows(n, d, changes)
-    if k * min(n, d) > MAX_SIZE:
-        raise TooLargeError(_too_large(k * n, k * d))
-    lane = lane if penalised else replace(lane, C=problem.value)
-    rows = LeftOutRows(problem, by_rows=by_rows)
-    label, costs = changes.label, problem.costs(lane)
-    fit = JointFit(rows, label, costs, scores, weights, float(penalised), changes)
-    found, doubt = left_out_multinomial(fit)
-    return found, doubt, np.zeros(n, np.bool_)
+    return scores, doubt, exact
 
 
 def _piecewise_linear(

@@ -58,11 +58,13 @@ class PenalizedColumns:
     def __init__(self, problem: Problem, fit: SmoothFit, free: Indices, l1: float) -> None:
         self._fit, self._l1 = fit, l1
         self._positive = problem.penalty.positive
-        self._sign = np.sign(fit.weights)
+        self._weights = fit.weights[:, 0]
+        self._sign = np.sign(self._weights)
         others = np.setdiff1d(np.arange(problem.rows.n_features), free)
         if problem.columns.scale is not None:
             others = others[problem.columns.scale[others] > 0]  # constant columns have no weight
-        self._gradient, self._k = fit.loss.derivatives(fit.y, fit.s, fit.c)
+        model = fit.losses.expand(fit.s)
+        self._gradient, self._k = model.gradient[:, 0], model.curvature[:, 0]
         self._others: LeftOutRows | None = None
         if len(others):
             self._look_at(
@@ -99,7 +101,7 @@ class PenalizedColumns:
     def __call__(self, part: Indices, x: Floats, delta: Floats) -> Floats:
         """Return the approximate error of the score of each row; 0: the support stays the same."""
         m = len(self._sign)
-        passed = np.maximum(-self._sign * (self._fit.weights + delta[:, :m]), 0.0)
+        passed = np.maximum(-self._sign * (self._weights + delta[:, :m]), 0.0)
         off = np.abs(x[:, :m] * passed).max(axis=1)
         off = np.where(passed.any(axis=1), np.maximum(off, np.finfo(float).tiny), 0.0)
         if self._others is None:
