@@ -20,7 +20,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn smoke-spark lint format docs house instructions bench bench-everyday bench-curves bench-main-job pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn smoke-spark lint format docs house instructions bench bench-everyday bench-curves bench-main-job bench-out-of-core pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -106,6 +106,9 @@ bench-curves: $(VENV)/extra-test ## measure curves against boosted trees on ten 
 
 bench-main-job: $(VENV)/extra-test ## measure `separable train` on nine files
 	@$(PY) -m benchmarks main-job
+
+bench-out-of-core: $(VENV)/extra-test ## measure training out of core: time beside one pass of reading, anonymous memory
+	@$(PY) -m benchmarks.out_of_core
 
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py

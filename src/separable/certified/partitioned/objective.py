@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from separable.statistics.partitions import Batch, TaskSums
     from separable.typing import Floats
 
-__all__ = ["LanePoint", "ObjectiveTask"]
+__all__ = ["SHORTER_STEPS", "LanePoint", "ObjectiveTask"]
+
+#: Fractions of a step whose losses are known from the same pass, for the line search.
+SHORTER_STEPS = (0.5, 0.25, 0.1, 0.03, 0.01, 0.003, 0.001)
 
 
 @dataclass(frozen=True)
@@ -67,12 +70,15 @@ class ObjectiveTask(Task):
         Every which row counts in the Hessian; 0: no Hessian.
     diagonal : bool
         Only the diagonal.
+    step : LanePoint, optional
+        The steps that led to the point: losses at fractions of these are summed, too.
     """
 
     lanes: LaneProblem
     point: LanePoint
     stride: int = 0
     diagonal: bool = False
+    step: LanePoint | None = None
 
     def __call__(self, batch: Batch) -> TaskSums:
         """Return the sums of one batch."""
@@ -85,6 +91,8 @@ class ObjectiveTask(Task):
             "gradient": np.zeros((d, k * m)),
             "total": np.zeros(k * m),
         }
+        if self.step is not None:
+            sums["shorter"] = np.zeros((k, len(SHORTER_STEPS)))
         if self.stride and self.diagonal:
             sums["hessian"] = np.zeros((k, m * (d + 1)))
         elif self.stride:
@@ -95,6 +103,7 @@ class ObjectiveTask(Task):
 
     def _add(self, sums: TaskSums, tile: Batch, problem: Problem) -> None:
         m, s = self.lanes.width, self.point.scores(problem.x)
+        steps = None if self.step is None else self.step.scores(problem.x)
         gradients = np.empty_like(s)
         part = None
         if self.stride:
@@ -111,6 +120,11 @@ class ObjectiveTask(Task):
             if self.point.smoothing:
                 lane = problem.row_losses(self.lanes.lanes[k])
                 sums["gap"][k] += lane.gap(-model.gradient, mine)
+            if steps is not None:
+                back = np.ascontiguousarray(steps[:, columns])
+                sums["shorter"][k] += [
+                    losses.total(mine - (1.0 - fraction) * back) for fraction in SHORTER_STEPS
+                ]
             if part is not None:
                 sums["hessian"][k] += self._hessian(x, model)
         sums["gradient"] += problem.x.rmatvec(gradients)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.partitioned.objective import LanePoint, ObjectiveTask
+from separable.certified.partitioned.objective import SHORTER_STEPS, LanePoint, ObjectiveTask
 from separable.linalg.cholesky import Cholesky
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ class PartitionedOptions:
         Of the Hessians or L-BFGS vectors of lanes that share passes.
     rows_per_weight : int
         The least number of rows in the Hessian for each weight, if not all are.
+    max_sampled_passes : int
+        Passes after which all rows count in the Hessian.
     memory : int
         Steps that L-BFGS remembers.
     first_width, width_factor : float
@@ -61,6 +63,7 @@ class PartitionedOptions:
     max_newton_size: int = 2000
     max_bytes: int = 1 << 28
     rows_per_weight: int = 100
+    max_sampled_passes: int = 30
     memory: int = 8
     first_width: float = 2.0
     width_factor: float = 0.5
@@ -107,7 +110,7 @@ def solve_lanes(
     unit : float
         The size of the residuals without weights, for losses that are smoothed.
     """
-    d, m, k = lanes.n_features, lanes.width, len(lanes.lanes)
+    d, m = lanes.n_features, lanes.width
     size = m * (d + 1)
     is_newton = size <= options.max_newton_size
     numbers = 2 * size**2 if is_newton else (2 * options.memory + 8) * size
@@ -119,10 +122,15 @@ def solve_lanes(
         states += search.run([_start(start, lanes, i, size) for i in index])
     order = np.argsort([i for index in _groups(lanes, together) for i in index])
     states = [states[i] for i in order]
-    points = np.array([state.point for state in states]).reshape(k * m, d + 1)
     smoothing = tuple(state.width for state in states) if not lanes.loss.is_smooth else ()
-    point = LanePoint(np.ascontiguousarray(points[:, :d].T), points[:, d].copy(), smoothing)
+    point = _lane_point([state.point for state in states], d, smoothing)
     return point, [state.passes for state in states]
+
+
+def _lane_point(vectors: Sequence[Floats], d: int, smoothing: tuple[float, ...] = ()) -> LanePoint:
+    """Return vectors, class after class, as weights and intercepts of lanes."""
+    points = np.array(vectors).reshape(-1, d + 1)
+    return LanePoint(np.ascontiguousarray(points[:, :d].T), points[:, d].copy(), smoothing)
 
 
 def _groups(lanes: LaneProblem, together: int) -> list[list[int]]:
@@ -159,7 +167,7 @@ class _Search:
         size = lanes.width * (lanes.n_features + 1)
         # a Hessian costs as much as a gradient if so few rows count in it
         enough = partitions.n_rows // (options.rows_per_weight * size)
-        self.stride = 1 if self.is_smoothed else max(1, min(size // 8, enough))
+        self.stride = 1 if self.is_smoothed else max(1, min(size // 4, enough))
 
     def run(self, states: list[_LaneState]) -> list[_LaneState]:
         """Return the states at the optimum of each lane."""
@@ -179,12 +187,16 @@ class _Search:
     def _pass(self, states: list[_LaneState], active: Sequence[int]) -> None:
         """Evaluate the trial point of each active lane, and choose the next ones."""
         lanes, m, d = self.lanes.with_lanes(active), self.lanes.width, self.lanes.n_features
-        trials = np.array([states[k].trial for k in active]).reshape(-1, d + 1)
         smoothing = tuple(states[k].width for k in active) if self.is_smoothed else ()
-        point = LanePoint(np.ascontiguousarray(trials[:, :d].T), trials[:, d].copy(), smoothing)
+        point = _lane_point([states[k].trial for k in active], d, smoothing)
         is_first = any(states[k].diagonal is None for k in active)
         stride = self.stride if self.is_newton or is_first else 0
-        task = ObjectiveTask(lanes, point, stride, diagonal=not self.is_newton)
+        if self.passes >= self.options.max_sampled_passes:
+            stride = min(stride, 1)
+        step = None
+        if self.is_smoothed:  # whose full steps are often too long
+            step = _lane_point([states[k].trial - states[k].point for k in active], d)
+        task = ObjectiveTask(lanes, point, stride, not self.is_newton, step)
         sums = self.partitions.sums(task)
         self.passes += 1
         for i, k in enumerate(active):
@@ -195,7 +207,8 @@ class _Search:
             states[k].passes = self.passes
             hessian = sums["hessian"][i] if stride else None
             terms = tuple(float(sums[name][i]) for name in ("loss", "gap", "size"))
-            self._advance(states[k], terms, gradient.T.ravel(), hessian)
+            shorter = sums["shorter"][i] if self.is_smoothed else np.zeros(0)
+            self._advance(states[k], terms, gradient.T.ravel(), hessian, shorter)
 
     def _advance(
         self,
@@ -203,6 +216,7 @@ class _Search:
         terms: tuple[float, ...],
         gradient: Floats,
         hessian: Floats | None,
+        shorter: Floats,
     ) -> None:
         """Accept the trial point of a lane, or shorten its step."""
         loss, row_gap, size = terms
@@ -211,7 +225,7 @@ class _Search:
         bound = state.value + self.options.sufficient_decrease * state.step * state.slope
         slack = 1e-14 * abs(state.value) if np.isfinite(state.value) else 0.0
         if not value <= bound + slack:
-            self._shorten(state, value)
+            self._shorten(state, value, shorter)
             return
         gradient = gradient.copy()
         self._weights(gradient)[:] += self.l2 * u
@@ -240,16 +254,27 @@ class _Search:
         state.step = 1.0
         state.trial = state.point + state.direction
 
-    def _shorten(self, state: _LaneState, value: float) -> None:
-        """Choose a shorter step: the minimum of a parabola, at least a tenth."""
+    def _shorten(self, state: _LaneState, value: float, losses: Floats) -> None:
+        """Choose a shorter step: the best of known ones, or the minimum of a parabola."""
         rise = value - state.value - state.step * state.slope
         factor = 0.1
-        if np.isfinite(value) and rise > 0:
+        if len(losses):
+            factor = self._best_fraction(state, losses)
+        elif np.isfinite(value) and rise > 0:
             factor = min(0.5, max(0.1, -0.5 * state.step * state.slope / rise))
         state.step *= factor
         state.trial = state.point + state.step * state.direction
         if state.step < 1e-10:
             state.is_done = True  # rounding
+
+    def _best_fraction(self, state: _LaneState, losses: Floats) -> float:
+        values = []
+        for fraction, loss in zip(SHORTER_STEPS, losses.tolist(), strict=True):
+            u = self._weights(state.point + fraction * state.step * state.direction)
+            values.append(loss + 0.5 * self.l2 * float(np.vdot(u, u)))
+        best = int(np.argmin(values))
+        is_lower = values[best] < state.value
+        return SHORTER_STEPS[best] if is_lower else 0.1 * SHORTER_STEPS[-1]
 
     def _weights(self, vector: Floats) -> Floats:
         """Return the weights of a vector as a view, (m, d)."""
