@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 import separable.spark
 from separable import (
@@ -178,6 +179,28 @@ def _rent(spark: Any, rows: pa.Table, partitions: int) -> Any:
     return frame(spark, rows.select(["age", "city", "key", "rent"]), partitions)
 
 
+def training(spark: Any) -> None:
+    rows = table(2000)
+    df = frame(spark, rows.select(["age", "city", "key", "yes"]))
+    run = separable.spark.train(df, "yes", key="key")
+    record = run.model.evidence["train"]
+    assert record["rows"] == 2000
+    assert run.certificate is None or run.certificate.converged
+    assert 0.65 < run.test["accuracy"] < 0.8  # the noise of the table allows about 0.74
+    assert run.test["rows"] / 2000 == pytest.approx(0.2, abs=0.1)
+    assert "logistic-regression" in run.summary()
+    again = separable.spark.train(df.repartition(5), "yes", key="key")
+    assert again.test == pytest.approx(run.test, rel=1e-6)
+    with tempfile.TemporaryDirectory() as folder:
+        run.save(f"{folder}/model.safetensors")
+        loaded = separable.load(f"{folder}/model.safetensors")
+    assert loaded.predict(rows).tolist() == run.model.predict(rows).tolist()
+    numbers = separable.spark.train(
+        frame(spark, rows.select(["age", "city", "rent"])), "rent", models="ridge", test_size=0.1
+    )
+    assert numbers.test["r2"] > 0.9
+
+
 def predictions(spark: Any) -> None:
     rows = table(200)
     df = frame(spark, rows)
@@ -321,6 +344,7 @@ CHECKS = [
     all_moments,
     all_optima,
     searches,
+    training,
     lost_executor,
 ]
 

@@ -14,7 +14,15 @@ from tests.spark.clusters import MISSING
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 
 SMOKE = ["same_moments", "same_optimum", "errors"]
-MORE = ["predictions", "uneven_partitions", "all_moments", "all_optima", "searches", "more_errors"]
+MORE = [
+    "predictions",
+    "uneven_partitions",
+    "all_moments",
+    "all_optima",
+    "searches",
+    "more_errors",
+    "training",
+]
 
 
 def check(mode: str, names: list[str], seconds: float) -> None:
@@ -43,7 +51,7 @@ def test_local_smoke() -> None:
 @pytest.mark.long
 @pytest.mark.timeout(900)
 def test_local() -> None:
-    check("local", [*MORE, "other_rows_each_time"], 880)
+    check("local", [*MORE, "more_errors", "other_rows_each_time"], 880)
 
 
 @pytest.mark.long

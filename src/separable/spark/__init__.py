@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from separable.spark.learning import fit
     from separable.spark.prediction import explain, predict
     from separable.spark.spark_partitions import SparkPartitions
+    from separable.spark.training import train
 
 #: Where each public name lives. The imports above tell type checkers the same.
 _HOMES = {
@@ -21,8 +22,9 @@ _HOMES = {
     "explain": "separable.spark.prediction",
     "fit": "separable.spark.learning",
     "predict": "separable.spark.prediction",
+    "train": "separable.spark.training",
 }
 
-__all__ = ["SparkPartitions", "explain", "fit", "predict"]
+__all__ = ["SparkPartitions", "explain", "fit", "predict", "train"]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -79,9 +79,7 @@ class SparkPartitions:
         self._counts: dict[int, PartitionCounts] = {}
         self.limit = result_limit(frame.sparkSession)
         found = self.results(_shape)
-        if not found:
-            raise ValueError("No row is left to learn from.")
-        self._n_features: int = max(d for d, _ in found.values())
+        self._n_features: int = max((d for d, _ in found.values()), default=0)
         self._is_sparse: bool = any(is_sparse for _, is_sparse in found.values())
 
     @property

@@ -89,6 +89,11 @@ def _fraction(ctx: click.Context, param: click.Parameter, value: float | None) -
         metavar="FOLDER",
         help="Folder of these blocks, which is kept.  [default: a temporary one]",
     ),
+    click.option(
+        "--spark",
+        metavar="MASTER",
+        help="Learn on this cluster of Apache Spark: local[4], spark://HOST:7077, yarn, sc://HOST.",
+    ),
 )
 @stream_options
 def train(
@@ -101,6 +106,7 @@ def train(
     stream: StreamOptions | None,
     out_of_core: bool | None,
     cache: str | None,
+    spark: str | None,
     as_json: bool,
 ) -> None:
     """Train a model on DATA, a table (CSV, JSON lines, Parquet; also compressed).
@@ -121,7 +127,11 @@ def train(
     if report is not None:
         check_report(report, "--report", model=path, data=data, **inputs)
     run: Any
-    if stream is not None:
+    if spark is not None:
+        given = {"--stream": stream, "--out-of-core": out_of_core, "--cache": cache}
+        _refuse_with_spark(given | {"--test": test, "--report": report})
+        run = _train_on_cluster(data, options, spark, test_size)
+    elif stream is not None:
         _refuse_with_stream(out_of_core, cache)
         run = _train_stream(data, options, stream, test, test_size)
     else:
@@ -167,6 +177,25 @@ def _train_stream(
     rows = counted(run.rows_read, "row")
     say(f"{rows} learned in {run.seconds:.1f} s, {rate:.0f} per second.")
     return run
+
+
+def _train_on_cluster(
+    data: str, options: ProblemOptions, master: str, test_size: float | None
+) -> Any:
+    from separable.spark.session import frame_of_files, session_of
+    from separable.spark.training import train_frame
+
+    if options.reading.given():
+        name = options.reading.given()[0].spelled("command")
+        raise click.UsageError(f"{name} cannot be used with --spark: Spark reads the files.")
+    frame = frame_of_files(session_of(master), data)
+    return train_frame(frame, options, test_size, name=data, master=master)
+
+
+def _refuse_with_spark(others: dict[str, Any]) -> None:
+    for name, value in others.items():
+        if value is not None:
+            raise click.UsageError(f"{name} cannot be used with --spark. Leave one of them out.")
 
 
 def _refuse_with_stream(out_of_core: bool | None, cache: str | None) -> None:
