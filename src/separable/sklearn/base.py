@@ -32,6 +32,7 @@ __all__ = [
     "class_weights",
     "gap_tolerance",
     "quiet",
+    "weight_of_each_class",
     "weights_of",
     "with_constant",
     "with_every_class",
@@ -182,14 +183,22 @@ def class_weights(
     """Return the sample weights times those of the classes, as scikit-learn counts them."""
     if class_weight is None or (isinstance(class_weight, dict) and not class_weight):
         return sample_weight
+    per_class = weight_of_each_class(class_weight, classes, y, sample_weight)
+    weight: Floats = per_class[np.searchsorted(classes, y)]
+    return weight if sample_weight is None else weight * sample_weight
+
+
+def weight_of_each_class(
+    class_weight: Any, classes: Any, y: Any, sample_weight: Floats | None
+) -> Floats:
+    """Return one weight a class, as scikit-learn computes them."""
     try:
         per_class = compute_class_weight(
             class_weight, classes=classes, y=y, sample_weight=sample_weight
         )
     except TypeError:  # before scikit-learn 1.7
         per_class = compute_class_weight(class_weight, classes=classes, y=y)
-    weight: Floats = np.asarray(per_class, dtype=np.float64)[np.searchsorted(classes, y)]
-    return weight if sample_weight is None else weight * sample_weight
+    return np.asarray(per_class, dtype=np.float64)
 
 
 def with_every_class(y: Any, weight: Floats | None) -> Floats | None:

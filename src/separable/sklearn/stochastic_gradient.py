@@ -13,7 +13,14 @@ import numpy as np
 from scipy import sparse
 
 from separable.sklearn import descent_learners
-from separable.sklearn.base import Face, class_weights, quiet, weights_of, with_every_class
+from separable.sklearn.base import (
+    Face,
+    class_weights,
+    quiet,
+    weight_of_each_class,
+    weights_of,
+    with_every_class,
+)
 from separable.sklearn.theirs import (
     VERSION,
     ConvergenceWarning,
@@ -43,7 +50,7 @@ class _DescentFace(Face):
     _kind: Any
 
     def _fit_rows(
-        self: Any, X: Any, y: Any, weight: Any, coef_init: Any, intercept_init: Any
+        self: Any, learner: Any, X: Any, y: Any, weight: Any, coef_init: Any, intercept_init: Any
     ) -> Any:
         """Run the epochs and publish the weights."""
         if self.power_t < 0 and VERSION >= (1, 8):
@@ -51,7 +58,6 @@ class _DescentFace(Face):
         if self.warm_start and hasattr(self, "coef_"):
             coef_init = self.coef_ if coef_init is None else coef_init
             intercept_init = self.intercept_ if intercept_init is None else intercept_init
-        learner = self._learner()
         learner.sparse_rows = sparse.issparse(X)
         n_epochs, converged = self._run(learner, X, y, coef_init, intercept_init, weight)
         self._publish(learner, learner.coef_, np.atleast_1d(learner.intercept_), X.dtype)
@@ -158,8 +164,9 @@ class _ClassifierFace(_DescentFace):
                 f"The number of classes has to be greater than one; got {len(self.classes_)} class"
             )
         weight = weights_of(sample_weight, X)
-        weight = with_every_class(y, class_weights(self.class_weight, self.classes_, y, weight))
-        return self._fit_rows(X, y, weight, coef_init, intercept_init)
+        learner, weight = self._weighted(y, weight)
+        weight = with_every_class(y, weight)
+        return self._fit_rows(learner, X, y, weight, coef_init, intercept_init)
 
     def partial_fit(
         self: Any, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -179,10 +186,21 @@ class _ClassifierFace(_DescentFace):
         X, y = self._read(X, y, reset=first, numeric=False)
         check_partial_fit_first_call(self, classes)
         weight = weights_of(sample_weight, X)
-        weight = class_weights(self.class_weight, self.classes_, y, weight)
+        learner, weight = self._weighted(y, weight)
         if first:
-            return self._learn_chunk(self._learner(), X, y, weight, classes=self.classes_)
+            return self._learn_chunk(learner, X, y, weight, classes=self.classes_)
         return self._learn_chunk(self.learner_, X, y, weight)
+
+    def _weighted(self: Any, y: Any, weight: Any) -> tuple[Any, Any]:
+        """Return a learner and the weights of the rows, with those of the classes in one of them.
+
+        Of three or more classes, the weight of a class counts in its own model.
+        """
+        if not self.class_weight or len(self.classes_) < 3:
+            return self._learner(), class_weights(self.class_weight, self.classes_, y, weight)
+        per_class = weight_of_each_class(self.class_weight, self.classes_, y, weight)
+        learners = [self._learner() for _ in self.classes_]
+        return descent_learners.OneAgainstRest(learners, self.classes_, per_class), weight
 
 
 class SGDClassifier(_ClassifierFace, linear_model.SGDClassifier):
@@ -210,7 +228,8 @@ class SGDRegressor(_DescentFace, linear_model.SGDRegressor):
         self._start()
         self._more_validate_params()
         X, y = self._read(X, y, reset=True, numeric=True)
-        fitted: Self = self._fit_rows(X, y, weights_of(sample_weight, X), coef_init, intercept_init)
+        weight, learner = weights_of(sample_weight, X), self._learner()
+        fitted: Self = self._fit_rows(learner, X, y, weight, coef_init, intercept_init)
         return fitted
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
