@@ -54,7 +54,32 @@ SOLVERS = (
     *("sag", "saga", "sparse_cg", "svd"),
 )
 
+NO_EPOCHS = "an epoch without a mistake, or a proof that none will come, ends the fit"
+
+
+def _flat(prior: str) -> _Accepted:
+    instead = f"the prior of the {prior} is flat, as scikit-learn's is at 1e-6 or less"
+    return _Accepted(instead, "a number from 0 to 1e-6", lambda v: _is_plain(v) and 0 <= v <= 1e-6)
+
+
 ACCEPTED: dict[str, _Accepted] = {
+    "alpha": _number("there is no penalty", Real, "a number"),
+    "alpha_1": _flat("noise precision"),
+    "alpha_2": _flat("noise precision"),
+    "alpha_per_target": _one_of("one alpha serves all targets; fit one RidgeCV a target", False),
+    "covariance_estimator": _one_of("shrinkage chooses the estimator", None),
+    "early_stopping": _one_of(NO_EPOCHS, False),
+    "l1_ratio": _number("there is no penalty", Real, "None or a number"),
+    "lambda_1": _flat("weight precision"),
+    "lambda_2": _flat("weight precision"),
+    "loss": _one_of("the loss is epsilon-insensitive", "epsilon_insensitive"),
+    "n_iter_no_change": _number(NO_EPOCHS, Integral, "None or an int"),
+    "penalty": _one_of("there is no penalty; SGDClassifier(loss='perceptron') has one", None),
+    "positive": _one_of(
+        "weights have any sign; Lasso and ElasticNet(l1_ratio=0) have positive=True", False
+    ),
+    "store_cv_results": _one_of("cv_results_ has the mean scores", False),
+    "validation_fraction": _number(NO_EPOCHS, Real, "a number"),
     "alpha_init": _number(DIRECT, Real, "None or a number"),
     "compute_score": _one_of("log_evidence_ is always there", True, False),
     "copy_X": _one_of("X is never overwritten", True, False),
@@ -94,16 +119,18 @@ def note(owner: object, name: str, value: Any) -> None:
     if (kind, name) in _noted:
         return
     _noted.add((kind, name))
-    instead = ACCEPTED[name].instead
+    instead = getattr(owner, "_accepted_notes", {}).get(name) or ACCEPTED[name].instead
     NOTES.info("%s: %s=%r is accepted and has no effect: %s.", kind, name, value, instead)
 
 
-def accepts(*names: str) -> Callable[[Class], Class]:
+def accepts(*names: str, **instead: str) -> Callable[[Class], Class]:
     """Decorate a class so that its constructor and ``set_params`` accept more parameters.
 
+    Those given by keyword have notes of their own: what this class does instead.
     A parameter that the class has itself keeps its meaning. A method ``_apply_accepted(name,
     value)`` translates those that mean something, such as an older name of a parameter.
     """
+    names = (*names, *instead)
 
     def decorate(cls: Class) -> Class:
         owner: Any = cls
@@ -116,7 +143,7 @@ def accepts(*names: str) -> Callable[[Class], Class]:
             set_accepted(self, given)
 
         owner.__init__ = accepting
-        owner._accepted_parameters = names
+        owner._accepted_parameters, owner._accepted_notes = names, instead
         return cls
 
     return decorate
@@ -130,9 +157,10 @@ def set_accepted(owner: Any, given: Mapping[str, Any]) -> None:
             continue
         accepted = ACCEPTED[name]
         if not accepted.holds(value):
+            instead = owner._accepted_notes.get(name) or accepted.instead
             raise ValueError(
                 f"The {name!r} parameter of {type(owner).__name__} must be {accepted.words}. "
-                f"Got {value!r} instead."
+                f"Got {value!r} instead. Here {instead}."
             )
         setattr(owner, name, value)
         note(owner, name, value)

@@ -137,6 +137,7 @@ class Estimator:
     _estimator_type: str | None = None
     #: Parameters of scikit-learn that are accepted; see `separable.accepted_parameters`.
     _accepted_parameters: ClassVar[tuple[str, ...]] = ()
+    _accepted_notes: ClassVar[dict[str, str]] = {}
 
     set_fit_request = _RequestMethod("fit")
     set_partial_fit_request = _RequestMethod("partial_fit")

@@ -22,7 +22,12 @@ __all__ = ["Perceptron"]
 MAX_EPOCHS, MAX_DECIDED_EPOCHS = 10_000, 1_000_000
 
 
-@accepts("verbose", "n_jobs")
+@accepts(
+    *("verbose", "n_jobs", "penalty", "l1_ratio", "early_stopping", "validation_fraction"),
+    "n_iter_no_change",
+    alpha="there is no penalty",
+    tol="an epoch without a mistake, or a proof that none will come, ends the fit",
+)
 @with_parameters
 class Perceptron(PerceptronBase):
     """Perceptron classifier.

@@ -98,8 +98,10 @@ def _run(folder: Path, package: str, chosen: tuple[str, ...], jobs: str) -> list
     BUILD.mkdir(parents=True, exist_ok=True)
     results = BUILD / f"{package}.json"
     results.unlink(missing_ok=True)
+    installed = folder == Path(sklearn.__file__).parent
+    paths = (ROOT,) if installed else (ROOT, folder.parent)
     variables = {
-        "PYTHONPATH": os.pathsep.join((str(ROOT), str(folder.parent))),
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
         "SEPARABLE_CONTRACT": package,
         "SEPARABLE_CONTRACT_RESULTS": str(results),
         "OPENBLAS_NUM_THREADS": "1",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearSVR"]
 
 
-@accepts("dual", "intercept_scaling", "verbose")
+@accepts("dual", "intercept_scaling", "verbose", "loss")
 @with_parameters
 class LinearSVR(CertifiedEstimator):
     """Linear support vector regression with a certificate of suboptimality.

@@ -49,7 +49,7 @@ SHRINKAGE = Requirement(
 )
 
 
-@accepts("solver", "store_covariance", "tol")
+@accepts("solver", "store_covariance", "tol", "covariance_estimator")
 @with_parameters
 class LDA(OutputMixin, MomentClassifier[Moments]):
     """Linear discriminant analysis: Gaussian classes with a shared covariance.

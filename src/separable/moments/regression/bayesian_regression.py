@@ -44,7 +44,10 @@ class EvidenceWarning(UserWarning):
     """The evidence has no maximum: a precision grows without bound."""
 
 
-@accepts("max_iter", "tol", "alpha_init", "lambda_init", "compute_score", "copy_X", "verbose")
+@accepts(
+    *("max_iter", "tol", "alpha_init", "lambda_init", "compute_score", "copy_X", "verbose"),
+    *("alpha_1", "alpha_2", "lambda_1", "lambda_2"),
+)
 @with_parameters
 class BayesianRegression(SquaresRegressor):
     """Linear regression with a Gaussian prior: y = w.x + b + noise, w ~ N(0, alpha^-1 I).

@@ -220,7 +220,7 @@ def _raw_condition(
     return float(sizes[0] / sizes[-1]) if sizes[-1] > 0 else math.inf
 
 
-@accepts("copy_X", "tol", "n_jobs")
+@accepts("copy_X", "tol", "n_jobs", "positive")
 @with_parameters
 class LeastSquares(SquaresRegressor):
     """Ordinary least squares: minimizes sum_i c_i (w.x_i + b - y_i)^2, exactly.

@@ -30,7 +30,7 @@ __all__ = ["Ridge"]
 MAX_CONDITION = 1e6
 
 
-@accepts("copy_X", "max_iter", "tol", "solver", "random_state")
+@accepts("copy_X", "max_iter", "tol", "solver", "random_state", "positive")
 @with_parameters
 class Ridge(SquaresRegressor):
     """Ridge regression: minimizes sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2, exactly.

@@ -74,7 +74,7 @@ ALPHAS = Requirement(
 )
 
 
-@accepts("gcv_mode")
+@accepts("gcv_mode", "store_cv_results", "alpha_per_target")
 @with_parameters
 class RidgeCV(SquaresRegressor):
     """Ridge regression with alpha selected by exact cross-validation.
