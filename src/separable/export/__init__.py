@@ -2,6 +2,7 @@
 
 from separable.export.exporting import export
 from separable.export.languages.language_registry import LANGUAGES
+from separable.export.onnx_model import to_onnx
 from separable.export.plan.plan import ExportError
 
-__all__ = ["LANGUAGES", "ExportError", "export"]
+__all__ = ["LANGUAGES", "ExportError", "export", "to_onnx"]
