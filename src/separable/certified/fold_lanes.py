@@ -8,44 +8,33 @@ depends on its training rows. Held-out scores, weights and certificates are kept
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.published import Published, publish
+from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.fitted import Fitted, warn_of_gap
 from separable.certified.estimators.lost_columns import dominated, first_remedy
 from separable.certified.estimators.training_data import RowMask, TrainingData
 from separable.certified.preparation import prepare
-from separable.certified.problem import TOGETHER
+from separable.certified.problem import TOGETHER, Lane, Problem
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
-from separable.data.rows import column_names
+from separable.data.rows import Rows, column_names
 from separable.estimator import clone, convergence_warning
-from separable.fitting.fold_fits import FittedFold, FoldFit, FoldPath, fold_of
+from separable.fitting.fold_fits import FittedFold, FoldData, FoldFit, FoldPath, fold_of
+from separable.fitting.fold_fits import Problem as ValidationProblem
 from separable.fitting.predictions import predictions_from_scores
 from separable.fitting.separation_error import naming_columns
-from separable.fitting.splits import runs_of, take
+from separable.fitting.splits import Split, runs_of, take
 from separable.fitting.targets import weigh_rows
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.estimators.base import CertifiedEstimator
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.options import SolverOptions
-    from separable.data.rows import Rows
-    from separable.fitting.fold_fits import FoldData
-    from separable.fitting.fold_fits import Problem as ValidationProblem
-    from separable.fitting.splits import Split
-    from separable.typing import Floats
-
-
-__all__ = ["FoldModels", "LaneSolver", "fold_fits", "growing_fits"]
+from separable.typing import Floats
 
 #: The relative gap of models that need no certificate, with more rows and columns than the second
 #: number.

@@ -12,21 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.data.rows import Rows
+from separable.typing import Floats
+
 if TYPE_CHECKING:
     from separable.certified.problem import Problem
-    from separable.data.rows import Rows
-    from separable.typing import Floats
 
-
-__all__ = [
-    "LARGEST_CELL",
-    "check_cells",
-    "check_objective",
-    "check_target",
-    "check_weights",
-    "inverse_scales",
-    "lost_penalty",
-]
 
 #: The largest |x|, and |y| of losses that grow as |y|: sums of ten million such cells are finite.
 LARGEST_CELL = 2.0**1000

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.certified.number_range import LARGEST_CELL, check_cells, inverse_scales
 from separable.certified.problem import Columns, Problem, column_ranges, extents, extents_about
 from separable.data.rows import Rows, core_rows
 from separable.linalg.design_matrix import dense_blocks
+from separable.losses.loss import Loss
 from separable.penalties.elastic_net import ElasticNetPenalty
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.losses.loss import Loss
-    from separable.typing import Floats
-
-
-__all__ = ["PLAIN", "SQUARED", "column_scales", "level_target", "prepare", "without_duplicates"]
+from separable.typing import Floats
 
 #: Values up to 2^RANGE and down to 2^-RANGE are taken as they are; their squares fit a float32.
 RANGE = 40

@@ -13,42 +13,23 @@ scale u, with the l1 weight divided by sqrt(value).
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native, portable
 from separable.certified.number_range import check_objective
-from separable.data.rows import core_rows
-from separable.linalg.design_matrix import design_matrix
+from separable.data.rows import Rows, core_rows
+from separable.linalg.design_matrix import DesignMatrix, design_matrix
 from separable.linalg.row_space import compact
-from separable.losses.row_losses import BinaryLosses, SoftmaxLosses
+from separable.losses.loss import Loss
+from separable.losses.row_losses import BinaryLosses, RowLosses, SoftmaxLosses
 from separable.penalties.elastic_net import ElasticNetPenalty
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.data.rows import Rows
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.losses.loss import Loss
-    from separable.losses.row_losses import RowLosses
-    from separable.typing import Floats
-
-
-__all__ = [
-    "TOGETHER",
-    "Columns",
-    "Lane",
-    "Problem",
-    "RowSize",
-    "column_ranges",
-    "extents",
-    "extents_about",
-]
+from separable.typing import Floats
 
 #: Problems with at most this many cells are solved to rounding, whatever tol is.
 SMALL = 1_000_000

@@ -7,30 +7,18 @@ Products of columns, added up a block of rows at a time.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache, lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.linalg  # noqa: F401  # its own library is to be loaded before libraries are looked up
+from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from numpy.typing import NDArray
-
-    from separable.typing import Floats
-
-
-__all__ = [
-    "add_rows_to_scatter",
-    "aligned_zeros",
-    "fill_lower",
-    "one_blas_thread",
-]
+from separable.typing import Floats
 
 
 @cache

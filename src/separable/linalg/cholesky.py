@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-if TYPE_CHECKING:
-    from separable.typing import Floats
-
-
-__all__ = ["Bordered", "Cholesky"]
+from separable.typing import Floats
 
 
 class Cholesky:

@@ -7,20 +7,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native, portable
 from separable.data.rows import Rows, core_rows
 from separable.linalg.blas import aligned_zeros
 from separable.linalg.design_matrix import in_lines
+from separable.typing import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from separable.certified.problem import Problem
-    from separable.typing import Floats
-
-
-__all__ = ["ReadColumns", "max_correlations"]
 
 
 @dataclass(frozen=True)

@@ -7,32 +7,17 @@ given rows, `row_space.compact` the one in which m x m systems are small and acc
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native, portable
 from separable.data.rows import Rows, core_rows
 from separable.linalg.blas import add_rows_to_scatter, aligned_zeros, fill_lower
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from separable.typing import Floats, Indices
-
-__all__ = [
-    "BLOCK",
-    "DenseMatrix",
-    "DesignMatrix",
-    "SparseMatrix",
-    "dense_blocks",
-    "design_matrix",
-    "in_lines",
-    "take_columns",
-]
+from separable.typing import Floats, Indices
 
 #: Cells of a block of rows that is read, centred or densified at a time.
 BLOCK = 1 << 16

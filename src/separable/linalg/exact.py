@@ -6,33 +6,18 @@ power of two changes neither the sign of a sum of products nor which combination
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from separable.typing import Floats
 
-    from numpy.typing import NDArray
+Wholes = NDArray[Any]
 
-    from separable.typing import Floats
-
-    Wholes = NDArray[Any]
-
-__all__ = [
-    "NO_BIT",
-    "cleared",
-    "lowest_bits",
-    "null_vectors",
-    "pivot_columns",
-    "rounded",
-    "solve_whole",
-    "whole_columns",
-    "whole_digits",
-    "whole_vectors",
-]
 
 #: Bits of the significand of a float64.
 DIGITS = 53

@@ -7,17 +7,12 @@ code can catch it. SciPy's ``nnls`` crashes on matrices without columns.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg import lstsq as scipy_lstsq
 
-if TYPE_CHECKING:
-    from separable.typing import Floats
-
-
-__all__ = ["lstsq", "nonnegative_squares"]
+from separable.typing import Floats
 
 
 def lstsq(matrix: Floats, right: Floats, cond: float | None = None) -> Floats:

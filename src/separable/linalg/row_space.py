@@ -7,21 +7,15 @@ ZZ'.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh, qr
 
 from separable.data.rows import Rows
-from separable.linalg.design_matrix import DenseMatrix, SparseMatrix
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.typing import Floats
-
-__all__ = ["RowSpace", "compact"]
+from separable.linalg.design_matrix import DenseMatrix, DesignMatrix, SparseMatrix
+from separable.typing import Floats
 
 #: Directions of a smaller relative norm are rounding.
 ROUNDING = 1e-14

@@ -8,21 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
 
 from separable._core import native
-
-if TYPE_CHECKING:
-    from separable.typing import Floats
-
-__all__ = [
-    "HINGE",
-    "LOGISTIC",
-    "SQUARED_ERROR",
-    "SQUARED_HINGE",
-    "Loss",
-    "epsilon_insensitive",
-]
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

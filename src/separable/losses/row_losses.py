@@ -10,9 +10,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.losses.loss import LOGISTIC, Loss
 from separable.losses.softmax import (
@@ -24,13 +25,7 @@ from separable.losses.softmax import (
     softmax,
     totals,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.typing import Floats, Indices
-
-__all__ = ["BinaryLosses", "RowLosses", "RowModel", "SoftmaxLosses"]
+from separable.typing import Floats, Indices
 
 
 @dataclass(frozen=True)

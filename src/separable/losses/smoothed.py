@@ -8,16 +8,11 @@ gradient, and the best z is a feasible dual point of the loss itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.losses.loss import Loss
-
-if TYPE_CHECKING:
-    from separable.typing import Floats
-
-__all__ = ["SmoothedLoss"]
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -5,27 +5,13 @@ Scores have shape (n, K). The scores of an absent class are -inf.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from separable.typing import Floats
 
-    from separable.typing import Floats
+Labels = NDArray[np.int32]
 
-    Labels = NDArray[np.int32]
-
-__all__ = [
-    "best_intercepts",
-    "divergences",
-    "entropies",
-    "hessian_product",
-    "log_softmax",
-    "losses",
-    "softmax",
-    "totals",
-]
 
 #: Maximum number of Newton steps.
 MOST_STEPS = 100

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import NDArray
 
-    from separable.typing import Floats
-
-__all__ = ["BlockPenalty", "ConvexPenalty", "Descent", "Proximal"]
+from separable.typing import Floats
 
 
 class Descent(Protocol):

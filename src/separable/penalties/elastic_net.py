@@ -7,17 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from separable.linalg.column_major import max_correlations
-
-if TYPE_CHECKING:
-    from separable.typing import Floats
-
-
-__all__ = ["ElasticNetPenalty"]
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native
+from separable.penalties.base import Descent
 from separable.penalties.group_barrier import follow_barrier
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.penalties.base import Descent
-    from separable.typing import Floats
-
-
-__all__ = ["GroupPenalty"]
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

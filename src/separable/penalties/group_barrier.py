@@ -13,19 +13,11 @@ central path as mu falls; about 40 steps are enough, whatever the conditioning o
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.linalg.cholesky import Cholesky
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.typing import Floats
-
-
-__all__ = ["follow_barrier"]
+from separable.typing import Floats
 
 #: Maximum number of columns: more would take seconds.
 MOST_COLUMNS = 1000

@@ -7,21 +7,14 @@ these.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native
+from separable.penalties.base import Descent
 from separable.penalties.group_barrier import follow_barrier
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.penalties.base import Descent
-    from separable.typing import Floats
-
-
-__all__ = ["POWERS", "LpPenalty"]
+from separable.typing import Floats
 
 #: The powers with a closed-form prox, under their names in the compiled core.
 POWERS = {"0": 0.0, "1/2": 0.5, "2/3": 2 / 3, "1": 1.0, "4/3": 4 / 3, "3/2": 1.5, "2": 2.0}

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from separable.typing import Floats
-
-
-__all__ = ["MaxPenalty", "onto_l1_ball"]
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

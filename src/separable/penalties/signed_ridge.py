@@ -8,16 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.penalties.elastic_net import ElasticNetPenalty
-
-if TYPE_CHECKING:
-    from separable.typing import Floats
-
-__all__ = ["SignedRidgePenalty"]
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

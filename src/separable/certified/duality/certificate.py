@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._notebook import html_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.typing import Floats
-
-__all__ = ["Certificate", "CertifiedSolution"]
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
 
 from separable._core import native
+from separable.certified.problem import Lane, Problem
 from separable.linalg.design_matrix import in_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from separable.certified.problem import Lane, Problem
-    from separable.typing import Floats
-
-__all__ = ["feasible", "feasible_points"]
+from separable.typing import Floats
 
 
 def feasible(problem: Problem, lanes: Sequence[Lane], z: Floats) -> Floats:

@@ -14,49 +14,30 @@ probabilities with the one-hot labels, so they stay probabilities and the sums o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native
 from separable.certified.duality.certificate import Certificate, CertifiedSolution
 from separable.certified.duality.feasibility import feasible
-from separable.certified.problem import TOGETHER
+from separable.certified.problem import TOGETHER, Lane, Problem
+from separable.linalg.column_major import ReadColumns
 from separable.linalg.design_matrix import in_lines
 from separable.linalg.lstsq import lstsq
+from separable.losses.row_losses import SoftmaxLosses
+from separable.penalties.base import ConvexPenalty
+from separable.penalties.elastic_net import ElasticNetPenalty
+from separable.typing import Floats
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+#: Gap, value and conjugate of a penalty, of each lane.
+Terms = tuple[Floats, Floats, Floats]
+#: Scores, dual points, weights and their correlations, of the columns that count.
+Products = tuple[Floats, Floats, Floats, Floats]
 
-    from numpy.typing import NDArray
-
-    from separable.certified.problem import Lane, Problem
-    from separable.linalg.column_major import ReadColumns
-    from separable.losses.row_losses import SoftmaxLosses
-    from separable.penalties.base import ConvexPenalty
-    from separable.penalties.elastic_net import ElasticNetPenalty
-    from separable.typing import Floats
-
-    #: Gap, value and conjugate of a penalty, of each lane.
-    Terms = tuple[Floats, Floats, Floats]
-    #: Scores, dual points, weights and their correlations, of the columns that count.
-    Products = tuple[Floats, Floats, Floats, Floats]
-
-__all__ = [
-    "FEASIBLE_RATIO",
-    "Evaluation",
-    "SparseWeights",
-    "certify",
-    "certify_at_own_probabilities",
-    "certify_better",
-    "correlation_at",
-    "evaluate",
-    "penalty_terms",
-    "softmax_certificate",
-    "uncertified",
-    "uncertified_joint",
-]
 
 #: Dual scaling stops short of the bound by this factor, so that rounding cannot violate it.
 FEASIBLE_RATIO = 1.0 - 2.0**-51

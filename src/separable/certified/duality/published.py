@@ -14,22 +14,15 @@ the scores of all rows by less than those of a large intercept do.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.duality.certificate import Certificate, CertifiedSolution
 from separable.certified.duality.rounding import UNIT, LaneRows, centred_intercepts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from separable.certified.duality.certificate import Certificate, CertifiedSolution
-    from separable.certified.problem import Lane, Problem
-    from separable.typing import Floats
-
-
-__all__ = ["ROUNDING_FRACTION", "Published", "Rounding", "publish"]
+from separable.certified.problem import Lane, Problem
+from separable.typing import Floats
 
 #: What rounding may add to the gap, as a fraction of ``tol``, before more digits are used.
 ROUNDING_FRACTION = 0.05

@@ -6,21 +6,14 @@ and bounds their rounding. None is negative, so nothing cancels.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from separable._core import native
 from separable.certified.duality.certificate import Certificate, CertifiedSolution
 from separable.certified.duality.published import ROUNDING_FRACTION, Published
-
-if TYPE_CHECKING:
-    from separable.certified.gram.gram_problem import GramProblem
-    from separable.certified.problem import Problem
-    from separable.typing import Floats
-
-
-__all__ = ["certify_residuals"]
+from separable.certified.gram.gram_problem import GramProblem
+from separable.certified.problem import Problem
+from separable.typing import Floats
 
 
 def certify_residuals(

@@ -15,25 +15,18 @@ error e takes sqrt(FY) to at most sqrt(FY) + e sqrt(L / 2).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native
+from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.gap import FEASIBLE_RATIO, penalty_terms, softmax_certificate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import Certificate
-    from separable.certified.problem import Lane, Problem
-    from separable.typing import Floats
-
-__all__ = ["EXTRA_STEPS", "UNIT", "UNIT_TWICE", "LaneRows", "centred_intercepts"]
+from separable.certified.problem import Lane, Problem
+from separable.typing import Floats
 
 #: Half the distance from 1 to the next number: the relative error of one rounded operation.
 UNIT = 2.0**-53

@@ -14,13 +14,11 @@ from scipy.linalg import LinAlgError
 
 from separable.certified.duality.certificate import Certificate, CertifiedSolution
 from separable.certified.solvers.newton_system import full_system
+from separable.typing import Floats
 
 if TYPE_CHECKING:
     from separable.certified.solvers.objective import Objective
-    from separable.typing import Floats
 
-
-__all__ = ["certify_unpenalized"]
 
 #: Maximum residual of Z'z, relative to the size of its terms.
 MAX_RESIDUAL = 1e-11

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separable.certified.duality.certificate import Certificate, CertifiedSolution
 from separable.certified.duality.feasibility import feasible, feasible_points
-from separable.certified.duality.published import publish
+from separable.certified.duality.published import Published, publish
 from separable.certified.estimators.fitted import Fitted, warn_of_gap
 from separable.certified.estimators.lost_columns import (
     FAR_FROM_OTHERS,
@@ -20,10 +23,11 @@ from separable.certified.estimators.lost_columns import (
     lost_columns,
 )
 from separable.certified.estimators.sign_constraints import refuse_classes, signs_of
-from separable.certified.estimators.training_data import read_data, training_rows
+from separable.certified.estimators.training_data import TrainingData, read_data, training_rows
 from separable.certified.number_range import check_objective
 from separable.certified.preparation import SQUARED, level_target, prepare
 from separable.certified.problem import Lane, Problem
+from separable.certified.solvers.driver import Driver
 from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.certified.solvers.solved import Solved, Start
@@ -31,32 +35,18 @@ from separable.data.resources import n_threads
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted, check_random_state
 from separable.fitting.base import LinearEstimator
+from separable.fitting.fold_fits import FoldData, FoldFit, LeftOut, PathSolver
+from separable.fitting.fold_fits import Problem as ValidationProblem
 from separable.fitting.model_attributes import changed_model_error, shape_of
 from separable.fitting.separation_error import naming_columns
+from separable.fitting.splits import Split
 from separable.fitting.targets import check_targets
-from separable.model.linear_model import LinearModel
+from separable.losses.loss import Loss
+from separable.model.linear_model import LinearModel, Link
 from separable.model.parameters import BOOL, COUNT, RANDOM_STATE, TOLERANCE, Requirement
 from separable.penalties.elastic_net import ElasticNetPenalty
 from separable.statistics.dominant_columns import DominantValueWarning, message
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import Certificate, CertifiedSolution
-    from separable.certified.duality.published import Published
-    from separable.certified.estimators.training_data import TrainingData
-    from separable.certified.solvers.driver import Driver
-    from separable.fitting.fold_fits import FoldData, FoldFit, LeftOut, PathSolver
-    from separable.fitting.fold_fits import Problem as ValidationProblem
-    from separable.fitting.splits import Split
-    from separable.losses.loss import Loss
-    from separable.model.linear_model import Link
-    from separable.typing import Floats
-
-
-__all__ = ["SOLVER_PARAMETERS", "CertifiedEstimator"]
+from separable.typing import Floats
 
 CALLBACK = Requirement("None or a callable", lambda v: v is None or callable(v))
 N_JOBS = Requirement(

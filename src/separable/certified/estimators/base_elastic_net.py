@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from separable.certified.duality.published import publish
+from separable.certified.duality.published import Published, publish
 from separable.certified.duality.residual_certificate import certify_residuals
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.fitted import Fitted
+from separable.certified.estimators.training_data import TrainingData
 from separable.certified.gram.gram_models import (
     alpha_max,
     certify_alpha,
@@ -20,34 +22,23 @@ from separable.certified.gram.gram_models import (
     refuse_not_finite,
     with_end,
 )
+from separable.certified.gram.gram_problem import GramProblem
 from separable.certified.gram.gram_sums import gram_problem, sums_of
 from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import level_target
 from separable.certified.problem import Lane, Problem
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.policy import solver_of
 from separable.data.rows import as_rows
-from separable.fitting.fold_fits import FoldData
+from separable.fitting.fold_fits import FoldData, PathSolver
+from separable.fitting.splits import Split
 from separable.fitting.targets import check_numbers
-from separable.losses.loss import SQUARED_ERROR
+from separable.losses.loss import SQUARED_ERROR, Loss
 from separable.model.parameters import BOOL, NOT_NEGATIVE, Requirement
 from separable.penalties.elastic_net import ElasticNetPenalty
 from separable.penalties.signed_ridge import SignedRidgePenalty
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from separable.certified.duality.published import Published
-    from separable.certified.estimators.training_data import TrainingData
-    from separable.certified.gram.gram_problem import GramProblem
-    from separable.certified.solvers.options import SolverOptions
-    from separable.fitting.fold_fits import PathSolver
-    from separable.fitting.splits import Split
-    from separable.losses.loss import Loss
-    from separable.statistics.moments import Moments
-    from separable.typing import Floats
-
-
-__all__ = ["PenalisedSquares"]
+from separable.statistics.moments import Moments
+from separable.typing import Floats
 
 #: Columns whose deviations are below this, or above its inverse, are brought to a common scale.
 EXTREME = 2.0**-30

@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separable.certified.estimators.block_path import BlockLearner
+from separable.certified.estimators.block_path import BlockLearner, BlockSolver
+from separable.certified.estimators.fitted import Fitted
+from separable.certified.estimators.training_data import TrainingData
+from separable.certified.problem import Problem
 from separable.certified.solvers.block_penalty.block_cd import BlockDescent
 from separable.data.rows import column_names
 from separable.estimator import check_is_fitted
+from separable.features.base import Encoder
+from separable.fitting.fold_fits import FoldData
 from separable.model.parameters import ParameterError, Requirement
 from separable.penalties.group import GroupPenalty
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Self
-
-    from numpy.typing import NDArray
-
-    from separable.certified.estimators.block_path import BlockSolver
-    from separable.certified.estimators.fitted import Fitted
-    from separable.certified.estimators.training_data import TrainingData
-    from separable.certified.problem import Problem
-    from separable.features.base import Encoder
-    from separable.fitting.fold_fits import FoldData
-    from separable.typing import Floats
-
-
-__all__ = ["COLUMNS", "GROUPS", "GroupLearner", "Groups", "groups_of"]
-
+from separable.typing import Floats
 
 #: Says that the numbers that one raw column became go together.
 COLUMNS = "columns"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,25 +13,19 @@ from separable.certified.duality.gap import correlation_at
 from separable.certified.duality.published import publish
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.fitted import Fitted
+from separable.certified.estimators.training_data import TrainingData
 from separable.certified.fold_lanes import FoldModels, LaneSolver
 from separable.certified.number_range import lost_penalty
 from separable.certified.preparation import PLAIN
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.options import SolverOptions
+from separable.fitting.fold_fits import FoldData, PathSolver
+from separable.fitting.splits import Split
 from separable.linalg.blas import one_blas_thread
 from separable.model.parameters import POSITIVE, Requirement
+from separable.typing import Floats
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from separable.certified.estimators.training_data import TrainingData
-    from separable.certified.problem import Lane, Problem
-    from separable.fitting.fold_fits import FoldData, PathSolver
-    from separable.fitting.splits import Split
-    from separable.typing import Floats
-
-    BlockSolver = Callable[[Lane, Floats | None], tuple[CertifiedSolution, int, str]]
-
-__all__ = ["BlockLearner", "BlockPathSolver"]
+BlockSolver = Callable[[Lane, Floats | None], tuple[CertifiedSolution, int, str]]
 
 
 class BlockLearner(CertifiedEstimator):

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from separable.accepted_parameters import accepts
 from separable.certified.estimators.base_elastic_net import PenalisedSquares
 from separable.certified.estimators.sign_constraints import check_constrained, ridge_of
 from separable.fitting.base import with_parameters
 from separable.model.parameters import UNIT_INTERVAL, Requirement
-
-if TYPE_CHECKING:
-    from separable.penalties.elastic_net import ElasticNetPenalty
+from separable.penalties.elastic_net import ElasticNetPenalty
 
 __all__ = ["ElasticNet"]
 

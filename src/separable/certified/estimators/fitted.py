@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separable.certified.duality.certificate import Certificate, CertifiedSolution
+from separable.certified.duality.published import Published
+from separable.certified.problem import Problem
 from separable.estimator import convergence_warning
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import Certificate, CertifiedSolution
-    from separable.certified.duality.published import Published
-    from separable.certified.problem import Problem
-    from separable.typing import Floats
-
-__all__ = ["Fitted", "warn_of_gap"]
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from separable.certified.estimators.base_group_lasso import GroupLearner
 from separable.fitting.base import with_parameters
-from separable.losses.loss import SQUARED_ERROR
-
-if TYPE_CHECKING:
-    from separable.losses.loss import Loss
+from separable.losses.loss import SQUARED_ERROR, Loss
 
 __all__ = ["GroupLasso"]
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from separable.certified.estimators.base_group_lasso import GroupLearner
 from separable.fitting.base import with_parameters
-from separable.losses.loss import LOGISTIC
+from separable.losses.loss import LOGISTIC, Loss
+from separable.model.linear_model import Link
 from separable.model.parameters import CLASS_WEIGHT, Requirement
-
-if TYPE_CHECKING:
-    from separable.losses.loss import Loss
-    from separable.model.linear_model import Link
 
 __all__ = ["GroupLassoClassifier"]
 

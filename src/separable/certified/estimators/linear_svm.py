@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from separable.accepted_parameters import accepts
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.estimators.base import CertifiedEstimator
+from separable.certified.estimators.fitted import Fitted
 from separable.certified.estimators.sign_constraints import check_constrained, ridge_of
+from separable.certified.estimators.training_data import TrainingData
 from separable.certified.inference.platt_scaling import FOLDS, folds_of_rows, sigmoid_of_scores
+from separable.certified.solvers.driver import Driver
 from separable.certified.solvers.policy import solver_of
 from separable.fitting.base import with_parameters
-from separable.losses.loss import HINGE, SQUARED_HINGE
+from separable.fitting.fold_fits import FoldData
+from separable.losses.loss import HINGE, SQUARED_HINGE, Loss
 from separable.model.parameters import BOOL, CLASS_WEIGHT, POSITIVE, Requirement, one_of
 from separable.penalties.elastic_net import ElasticNetPenalty
-
-if TYPE_CHECKING:
-    from separable.certified.estimators.fitted import Fitted
-    from separable.certified.estimators.training_data import TrainingData
-    from separable.certified.solvers.driver import Driver
-    from separable.fitting.fold_fits import FoldData
-    from separable.losses.loss import Loss
 
 __all__ = ["PENALISED", "LinearSVM", "check_penalty"]
 

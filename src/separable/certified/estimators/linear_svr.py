@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from separable.accepted_parameters import accepts
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.estimators.linear_svm import PENALISED
 from separable.fitting.base import with_parameters
-from separable.losses.loss import epsilon_insensitive
+from separable.fitting.fold_fits import FoldData
+from separable.losses.loss import Loss, epsilon_insensitive
 from separable.model.parameters import NOT_NEGATIVE, Requirement
-
-if TYPE_CHECKING:
-    from separable.fitting.fold_fits import FoldData
-    from separable.losses.loss import Loss
 
 __all__ = ["LinearSVR"]
 

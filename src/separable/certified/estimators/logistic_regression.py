@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.accepted_parameters import accepts
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.estimators.base import CertifiedEstimator
+from separable.certified.estimators.fitted import Fitted
 from separable.certified.estimators.sign_constraints import check_constrained, ridge_of
+from separable.certified.estimators.training_data import TrainingData
 from separable.certified.inference.existence import check_optimum
-from separable.certified.inference.logistic_summary import check_level, infer, summarise
-from separable.certified.problem import TOGETHER
+from separable.certified.inference.logistic_summary import (
+    Inference,
+    LogisticSummary,
+    check_level,
+    infer,
+    summarise,
+)
+from separable.certified.problem import TOGETHER, Lane, Problem
 from separable.estimator import check_is_fitted
 from separable.fitting.base import with_parameters
-from separable.losses.loss import LOGISTIC
+from separable.fitting.fold_fits import FoldData
+from separable.losses.loss import LOGISTIC, Loss
 from separable.model.arrays import checked_names
+from separable.model.linear_model import Link
 from separable.model.parameters import (
     CLASS_WEIGHT,
     POSITIVE_OR_INF,
@@ -27,20 +40,6 @@ from separable.model.parameters import (
 )
 from separable.model.words import feature_name
 from separable.penalties.elastic_net import ElasticNetPenalty
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.estimators.fitted import Fitted
-    from separable.certified.estimators.training_data import TrainingData
-    from separable.certified.inference.logistic_summary import Inference, LogisticSummary
-    from separable.certified.problem import Lane, Problem
-    from separable.fitting.fold_fits import FoldData
-    from separable.losses.loss import Loss
-    from separable.model.linear_model import Link
 
 __all__ = ["MULTI_CLASS", "LogisticRegression", "ratio_of_penalty", "refuse_no_penalty"]
 

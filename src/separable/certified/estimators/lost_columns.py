@@ -7,24 +7,17 @@ other values, and a fit that has not converged is told where to look first.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.estimators.fitted import Fitted
+from separable.certified.estimators.training_data import TrainingData
 from separable.data.rows import Rows
 from separable.model.predict.scores import linear_scores
 from separable.statistics.dominant_columns import SQUARES, DominantValue, dominant_values
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from separable.certified.estimators.fitted import Fitted
-    from separable.certified.estimators.training_data import TrainingData
-    from separable.typing import Floats
-
-
-__all__ = ["FAR_FROM_OTHERS", "dominated", "dominated_target", "first_remedy", "lost_columns"]
+from separable.typing import Floats
 
 #: What a column adds to scores, as a fraction of how much scores differ, is little up to here.
 LITTLE = 1e-3

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import evaluate
-from separable.certified.estimators.block_path import BlockLearner
+from separable.certified.estimators.block_path import BlockLearner, BlockSolver
+from separable.certified.estimators.fitted import Fitted
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.block_penalty.accelerated_gradient import accelerated
 from separable.certified.solvers.block_penalty.block_cd import MAX_FULL_COLUMNS_SMOOTH, BlockDescent
 from separable.certified.solvers.block_penalty.nonconvex import LocalCertificate, LocalSearch
@@ -19,24 +23,14 @@ from separable.certified.solvers.interior_point.max_norm_interior import (
     bounded_least_squares,
 )
 from separable.fitting.base import with_parameters
+from separable.fitting.fold_fits import FoldFit
+from separable.fitting.splits import Split
 from separable.linalg.cholesky import Cholesky
-from separable.losses.loss import SQUARED_ERROR
+from separable.losses.loss import SQUARED_ERROR, Loss
 from separable.model.parameters import Requirement
 from separable.penalties.lp import POWERS, LpPenalty
 from separable.penalties.max_norm import MaxPenalty
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.estimators.block_path import BlockSolver
-    from separable.certified.estimators.fitted import Fitted
-    from separable.certified.problem import Lane, Problem
-    from separable.fitting.fold_fits import FoldFit
-    from separable.fitting.splits import Split
-    from separable.losses.loss import Loss
-    from separable.typing import Floats
-
+from separable.typing import Floats
 
 __all__ = ["LpRegression"]
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from separable.data.table import list_names
 from separable.model.parameters import ParameterError
+from separable.penalties.elastic_net import ElasticNetPenalty
 from separable.penalties.signed_ridge import SignedRidgePenalty
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from separable.penalties.elastic_net import ElasticNetPenalty
-
-__all__ = ["check_constrained", "refuse_classes", "ridge_of", "signs_of"]
 
 
 def signs_of(

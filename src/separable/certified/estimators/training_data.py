@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.certified.number_range import LARGEST_CELL, check_cells, check_target, check_weights
 from separable.certified.preparation import without_duplicates
 from separable.certified.problem import TOGETHER
-from separable.data.rows import as_rows, largest_magnitude
+from separable.data.rows import Rows, as_rows, largest_magnitude
 from separable.estimator import is_classifier
 from separable.fitting.fold_fits import FoldData
 from separable.fitting.targets import (
@@ -22,15 +23,8 @@ from separable.fitting.targets import (
     sorted_classes,
     weigh_rows,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.data.rows import Rows
-    from separable.losses.loss import Loss
-    from separable.typing import Floats
-
-__all__ = ["RowMask", "TrainingData", "read_data", "training_rows"]
+from separable.losses.loss import Loss
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.published import Published
+from separable.certified.estimators.base_elastic_net import PenalisedSquares
 from separable.certified.estimators.fitted import Fitted
 from separable.certified.estimators.training_data import RowMask, TrainingData
 from separable.certified.fold_lanes import FoldModels, LaneSolver
@@ -21,29 +24,16 @@ from separable.certified.gram.gram_models import (
     with_end,
 )
 from separable.certified.gram.gram_problem import SquareModels
-from separable.certified.gram.gram_sums import SummedFolds, held_out_errors
-from separable.certified.problem import SMALL, Problem
+from separable.certified.gram.gram_sums import FoldSums, SummedFolds, held_out_errors
+from separable.certified.problem import SMALL, Columns, Problem
+from separable.certified.solvers.options import GramOptions, SolverOptions
 from separable.certified.solvers.parallel import parallel_map
 from separable.fitting.fold_fits import FoldPath
-from separable.linalg.design_matrix import design_matrix, take_columns
+from separable.fitting.splits import Split
+from separable.linalg.design_matrix import DesignMatrix, design_matrix, take_columns
 from separable.model.predict.scores import linear_scores
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from separable.certified.estimators.base_elastic_net import PenalisedSquares
-    from separable.certified.gram.gram_sums import FoldSums
-    from separable.certified.problem import Columns
-    from separable.certified.solvers.options import GramOptions, SolverOptions
-    from separable.fitting.splits import Split
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.statistics.moments import Moments
-    from separable.typing import Floats, Indices
-
-
-__all__ = ["AlphaPath", "AlphaSolver"]
+from separable.statistics.moments import Moments
+from separable.typing import Floats, Indices
 
 #: Below this fraction of what there was to predict, squared errors are computed from the rows.
 LEAST_FRACTION = 1e-6

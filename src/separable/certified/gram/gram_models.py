@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import certify
-from separable.certified.duality.published import publish
-from separable.certified.gram.gram_problem import SquareModels
+from separable.certified.duality.published import Published, publish
+from separable.certified.gram.gram_problem import GramProblem, SquareModels
 from separable.certified.number_range import inverse_scales
-from separable.certified.problem import Columns
+from separable.certified.problem import Columns, Problem
+from separable.certified.solvers.options import SolverOptions
 from separable.certified.solvers.parallel import Cancellation
 from separable.certified.solvers.policy import solver_of
-from separable.certified.solvers.solved import Start
-from separable.data.rows import largest_magnitude
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.duality.published import Published
-    from separable.certified.gram.gram_problem import GramProblem
-    from separable.certified.problem import Problem
-    from separable.certified.solvers.options import SolverOptions
-    from separable.certified.solvers.solved import Solved
-    from separable.data.rows import Rows
-    from separable.penalties.elastic_net import ElasticNetPenalty
-    from separable.typing import Floats
-
-
-__all__ = [
-    "alpha_max",
-    "certify_alpha",
-    "columns_of",
-    "learn_from_rows",
-    "models_of",
-    "refuse_not_finite",
-    "with_end",
-]
+from separable.certified.solvers.solved import Solved, Start
+from separable.data.rows import Rows, largest_magnitude
+from separable.penalties.elastic_net import ElasticNetPenalty
+from separable.typing import Floats
 
 #: Rounding of the largest alpha must not leave a weight.
 MARGIN = 1.0 + 1e-12

@@ -6,26 +6,18 @@ correlation matrix. The penalty applies to a weight times a factor of its column
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native
 from separable.certified.duality.certificate import Certificate
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.estimators.fitted import Fitted
-    from separable.certified.solvers.options import SolverOptions
-    from separable.penalties.elastic_net import ElasticNetPenalty
-    from separable.typing import Floats
-
-
-__all__ = ["GramProblem", "SquareModels"]
+from separable.certified.estimators.fitted import Fitted
+from separable.certified.solvers.options import SolverOptions
+from separable.penalties.elastic_net import ElasticNetPenalty
+from separable.typing import Floats
 
 EPS = float(np.finfo(np.float64).eps)
 #: Rows up to which squares bound the values of a column well enough.

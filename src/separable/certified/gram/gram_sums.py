@@ -6,14 +6,17 @@ This is the only place where certified learners use the sums of the moment learn
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.certified.gram.gram_problem import GramProblem
 from separable.data.resources import available_bytes
+from separable.data.rows import Rows
+from separable.fitting.splits import Split
 from separable.fitting.targets import RowWeights
 from separable.statistics.held_out import (
     gap_of_means,
@@ -24,18 +27,7 @@ from separable.statistics.held_out import (
 from separable.statistics.moments import Moments
 from separable.statistics.sums import products_about
 from separable.statistics.weighted_rows import Data
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.data.rows import Rows
-    from separable.fitting.splits import Split
-    from separable.typing import Floats
-
-
-__all__ = ["FoldSums", "SummedFolds", "gram_problem", "held_out_errors", "sums_of"]
+from separable.typing import Floats
 
 #: Sums held at once, times the number of folds.
 MATRICES = 3.5

@@ -8,25 +8,18 @@ so their vectors must span all of them. Otherwise the separability verdict decid
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpstrf
 
-from separable.certified.problem import TOGETHER
+from separable.certified.duality.certificate import Certificate, CertifiedSolution
+from separable.certified.problem import TOGETHER, Lane, Problem
+from separable.data.rows import Rows
 from separable.fitting.separation_error import SeparationError
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import Certificate, CertifiedSolution
-    from separable.certified.problem import Lane, Problem
-    from separable.data.rows import Rows
-    from separable.geometry.cone.cone_rows import ConeRows
-    from separable.typing import Floats
-
-
-__all__ = ["check_optimum"]
+from separable.geometry.cone.cone_rows import ConeRows
+from separable.typing import Floats
 
 #: A multiplier below this, of 1 at most, may be nothing but how closely a fit came to its end.
 SURE = 1e-6

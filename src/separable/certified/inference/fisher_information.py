@@ -8,22 +8,15 @@ multiplied with each other, so that columns that almost depend on each other kee
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh, qr, svd
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from separable.certified.problem import Problem
-    from separable.typing import Floats
-
-
-__all__ = ["Spread", "spread_of"]
+from separable.certified.problem import Problem
+from separable.typing import Floats
 
 #: Rows that are factored at a time, as many times as columns.
 TIMES = 4

@@ -3,37 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.special import chdtrc, log_ndtr, ndtri, xlogy
 
-from separable.certified.inference.fisher_information import spread_of
+from separable.certified.estimators.fitted import Fitted
+from separable.certified.estimators.training_data import TrainingData
+from separable.certified.inference.fisher_information import Spread, spread_of
 from separable.certified.problem import TOGETHER
 from separable.fitting.summary_table import INTERCEPT, SummaryTable, number_of
 from separable.losses.softmax import softmax
+from separable.model.linear_model import LinearModel
 from separable.model.parameters import FRACTION
 from separable.model.predict.probability import sigmoid
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from separable.certified.estimators.fitted import Fitted
-    from separable.certified.estimators.training_data import TrainingData
-    from separable.certified.inference.fisher_information import Spread
-    from separable.model.linear_model import LinearModel
-    from separable.typing import Floats
-
-
-__all__ = [
-    "Inference",
-    "LogisticCoefficient",
-    "LogisticSummary",
-    "check_level",
-    "infer",
-    "summarise",
-]
+from separable.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -9,21 +9,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separable.data.rows import Rows
 from separable.linalg.design_matrix import dense_blocks
 from separable.model.predict.probability import sigmoid
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.data.rows import Rows
-    from separable.typing import Floats
-
-
-__all__ = ["FOLDS", "CalibrationWarning", "folds_of_rows", "sigmoid_of_scores"]
+from separable.typing import Floats
 
 #: Parts that are held out, one after the other.
 FOLDS = 5

@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.estimators.base import CertifiedEstimator
+from separable.certified.estimators.fitted import Fitted
+from separable.certified.estimators.training_data import TrainingData
 from separable.certified.loo.changes import Changes, class_factors
 from separable.certified.loo.l1_loo import PenalizedColumns, columns_alone
 from separable.certified.loo.loo_rows import LeftOutRows
@@ -20,25 +24,13 @@ from separable.certified.loo.piecewise_linear_loo import (
     left_out_piecewise_linear,
 )
 from separable.certified.loo.smooth_loo import SmoothFit, left_out_smooth
+from separable.certified.problem import Lane, Problem
 from separable.estimator import clone
-from separable.fitting.fold_fits import LeftOut
+from separable.fitting.fold_fits import FoldData, LeftOut
+from separable.fitting.fold_fits import Problem as ValidationProblem
 from separable.fitting.predictions import ask, join, predictions_from_scores
 from separable.fitting.splits import take
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.estimators.base import CertifiedEstimator
-    from separable.certified.estimators.fitted import Fitted
-    from separable.certified.estimators.training_data import TrainingData
-    from separable.certified.problem import Lane, Problem
-    from separable.fitting.fold_fits import FoldData
-    from separable.fitting.fold_fits import Problem as ValidationProblem
-    from separable.typing import Floats
-
-
-__all__ = ["MAX_SIZE", "TooLargeError", "estimates", "left_out"]
+from separable.typing import Floats
 
 #: The relative gap that identifies the rows at a breakpoint.
 BREAKPOINT_GAP = 1e-12

@@ -14,20 +14,12 @@ the deviation of column k without the row, for that with it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separable.certified.loo.loo_rows import parts_of
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.certified.loo.loo_rows import LeftOutRows
-    from separable.typing import Floats, Indices
-
-
-__all__ = ["Changes", "Deviations", "class_factors"]
+from separable.certified.loo.loo_rows import LeftOutRows, parts_of
+from separable.typing import Floats, Indices
 
 #: A smaller relative variance without the row counts as 0.
 CONSTANT = 1e-10

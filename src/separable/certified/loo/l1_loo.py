@@ -7,23 +7,16 @@ the gradient of the loss is at most l1 in size; the gradient is updated to first
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.certified.loo.changes import Deviations
 from separable.certified.loo.loo_rows import LeftOutRows, row_dots
-from separable.certified.problem import Columns
+from separable.certified.loo.smooth_loo import SmoothFit
+from separable.certified.problem import Columns, Problem
 from separable.data.rows import Rows
 from separable.linalg.design_matrix import take_columns
-
-if TYPE_CHECKING:
-    from separable.certified.loo.smooth_loo import SmoothFit
-    from separable.certified.problem import Problem
-    from separable.typing import Floats, Indices
-
-
-__all__ = ["PenalizedColumns", "columns_alone"]
+from separable.typing import Floats, Indices
 
 #: Violations up to this fraction of l1 are rounding.
 ROUNDING = 1e-9

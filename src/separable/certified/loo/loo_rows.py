@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import numpy as np
 
+from separable.certified.problem import Problem
 from separable.linalg.row_space import RowSpace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from separable.certified.problem import Problem
-    from separable.typing import Floats, Indices
-
-
-__all__ = ["BLOCK", "LeftOutRows", "parts_of", "row_dots"]
+from separable.typing import Floats, Indices
 
 #: Cells of a block.
 BLOCK = 1 << 19

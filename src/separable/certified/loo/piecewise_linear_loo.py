@@ -20,22 +20,13 @@ others are checked at the end, and rows that crossed one run again with more of 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separable.certified.loo.changes import Deviations
-from separable.certified.loo.loo_rows import parts_of, row_dots
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.certified.loo.changes import Changes
-    from separable.certified.loo.loo_rows import LeftOutRows
-    from separable.typing import Floats, Indices
-
-
-__all__ = ["Breakpoints", "PiecewiseLinearFit", "left_out_piecewise_linear"]
+from separable.certified.loo.changes import Changes, Deviations
+from separable.certified.loo.loo_rows import LeftOutRows, parts_of, row_dots
+from separable.typing import Floats, Indices
 
 #: A beta within this fraction of its range from a bound is at the bound.
 BOUND_TOL = 1e-6

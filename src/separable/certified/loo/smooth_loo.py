@@ -18,24 +18,17 @@ g_i, (K,), and curvatures W_i, (K, K), of the losses there.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separable.certified.loo.changes import Deviations
-from separable.certified.loo.loo_rows import parts_of, row_dots
+from separable.certified.loo.changes import Changes, Deviations
+from separable.certified.loo.loo_rows import LeftOutRows, parts_of, row_dots
 from separable.linalg.cholesky import Cholesky
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from separable.certified.loo.changes import Changes
-    from separable.certified.loo.loo_rows import LeftOutRows
-    from separable.losses.row_losses import RowLosses
-    from separable.typing import Floats, Indices
+from separable.losses.row_losses import RowLosses
+from separable.typing import Floats, Indices
 
 
 @dataclass(frozen=True)

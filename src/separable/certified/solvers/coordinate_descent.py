@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from separable._core import native
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import SparseWeights, certify
-from separable.certified.solvers.solved import Result, chains
+from separable.certified.problem import Lane, Problem
+from separable.certified.solvers.parallel import Cancellation
+from separable.certified.solvers.solved import Goal, Result, Start, chains
 from separable.linalg.column_major import ReadColumns
 from separable.linalg.lstsq import lstsq
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.parallel import Cancellation
-    from separable.certified.solvers.solved import Goal, Start
-    from separable.typing import Floats
-
+from separable.typing import Floats
 
 #: The smallest tol for columns in float32; smaller ones need float64.
 FLOAT32_TOL = 1e-7

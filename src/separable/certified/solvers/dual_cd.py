@@ -6,36 +6,27 @@ only estimate when a certificate is due; the certificate is computed from the ro
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native, portable
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import certify, uncertified
-from separable.certified.problem import TOGETHER
+from separable.certified.problem import TOGETHER, Lane, Problem
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits, run_phases
 from separable.certified.solvers.softmax_dual_cd import SoftmaxBlock, most_models
-from separable.certified.solvers.solved import Result, Start
+from separable.certified.solvers.solved import Goal, OnPass, Result, Start
 from separable.data.rows import Rows, core_rows
 from separable.linalg.blas import aligned_zeros
 from separable.linalg.design_matrix import in_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.solved import Goal, OnPass
-    from separable.typing import Floats
-
-
-__all__ = ["DualCdSolver", "PassedRows", "descend", "most_lanes"]
+from separable.typing import Floats
 
 #: Lanes of a block in float32; half as many in float64. A single model has width 1.
 LANES = 16

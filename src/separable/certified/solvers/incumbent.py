@@ -9,25 +9,17 @@ they need not belong together.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separable.certified.duality.certificate import Certificate, CertifiedSolution
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.objective import Objective
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import Certificate, CertifiedSolution
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.solved import Solved, Start
-    from separable.typing import Floats
-
-
-__all__ = ["Incumbents", "better"]
+from separable.certified.solvers.solved import Solved, Start
+from separable.typing import Floats
 
 #: Rounding of a difference of two objectives, relative to the larger.
 ROUNDING = 1e-13

@@ -7,20 +7,13 @@ step of the method of multipliers needs several times as many passes with imbala
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.problem import Lane, Problem
-    from separable.typing import Floats
-
-
-__all__ = ["Multipliers", "penalty_parameter"]
+from separable.certified.problem import Lane, Problem
+from separable.typing import Floats
 
 #: Maximum ratio of a step to the one before, and of its inverse.
 MAX_STEP_RATIO = 4.0

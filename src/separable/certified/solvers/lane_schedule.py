@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.solvers.incumbent import better
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.typing import Floats
-
-
-__all__ = ["Block", "bits", "run_phases"]
+from separable.typing import Floats
 
 #: After a certificate that misses, passes continue until the estimated gap has fallen by the ratio
 #: by which it missed, clipped to this range.

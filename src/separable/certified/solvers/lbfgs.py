@@ -15,31 +15,23 @@ loss.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable._core import native
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import certify, certify_at_own_probabilities
-from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles
+from separable.certified.problem import Lane, Problem
+from separable.certified.solvers.logistic_tiles import Batch, Curvature, LogisticTiles
 from separable.certified.solvers.options import LbfgsOptions
-from separable.certified.solvers.solved import Result, chains
+from separable.certified.solvers.solved import Goal, OnPass, Result, Start, chains
 from separable.linalg.lstsq import lstsq
 from separable.losses.softmax import hessian_product, softmax, totals
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.logistic_tiles import Curvature
-    from separable.certified.solvers.solved import Goal, OnPass, Start
-    from separable.typing import Floats
-
-__all__ = ["LbfgsSolver"]
+from separable.typing import Floats
 
 #: The relative gap of a goal to rounding.
 TINY_TOL = 1e-14

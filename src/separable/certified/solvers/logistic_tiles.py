@@ -9,32 +9,23 @@ columns with few values.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrf, dtrtri
 
 from separable._core import native
-from separable.certified.problem import TOGETHER
+from separable.certified.problem import TOGETHER, Lane, Problem
+from separable.certified.solvers.solved import Start
 from separable.linalg.blas import add_rows_to_scatter, fill_lower
-from separable.linalg.design_matrix import SparseMatrix
+from separable.linalg.design_matrix import DesignMatrix, SparseMatrix
 from separable.linalg.row_space import RowSpace
 from separable.losses.softmax import totals
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.solved import Start
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.typing import Floats
-
-__all__ = ["Batch", "Curvature", "LogisticTiles", "is_scattered", "is_worth_spreading"]
+from separable.typing import Floats
 
 #: The preconditioner is estimated from about this many rows, and this many for each column.
 SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN = 4096, 16

@@ -7,28 +7,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.newton_system import class_system, diagonal_system, full_system
 from separable.certified.solvers.objective import MIN_STEP, ROUNDING, Objective
 from separable.certified.solvers.options import NewtonOptions
-from separable.certified.solvers.solved import OneByOne, Result
+from separable.certified.solvers.solved import Goal, OneByOne, OnPass, Result, Start
 from separable.certified.solvers.stopping import StoppingRule
 from separable.data.rows import as_rows
+from separable.linalg.design_matrix import DesignMatrix
+from separable.losses.row_losses import RowModel
+from separable.typing import Floats
 
-if TYPE_CHECKING:
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.solved import Goal, OnPass, Start
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.losses.row_losses import RowModel
-    from separable.typing import Floats
-
-    Step = tuple[Floats, Floats, Floats, float]  # weights, intercepts, scores, squared residual
-
-__all__ = ["NewtonSolver"]
+Step = tuple[Floats, Floats, Floats, float]  # weights, intercepts, scores, squared residual
 
 
 class NewtonSolver(OneByOne):

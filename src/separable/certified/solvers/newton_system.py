@@ -7,23 +7,21 @@ invariant to equal changes of all classes; steps have mean 0 over the classes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.linalg.cholesky import Cholesky
+from separable.linalg.design_matrix import DesignMatrix
+from separable.losses.row_losses import RowModel
+from separable.typing import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from separable.certified.solvers.objective import Objective
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.losses.row_losses import RowModel
-    from separable.typing import Floats
 
     System = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
-__all__ = ["class_system", "diagonal_system", "full_system"]
 
 #: Smallest curvature of a column.
 TINY = float(np.finfo(np.float64).tiny)

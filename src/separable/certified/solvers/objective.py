@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import certify_better
 from separable.certified.duality.unpenalized import certify_unpenalized
-
-if TYPE_CHECKING:
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.problem import Lane, Problem
-    from separable.losses.row_losses import RowModel
-    from separable.typing import Floats
-
-__all__ = ["Objective"]
+from separable.certified.problem import Lane, Problem
+from separable.losses.row_losses import RowModel
+from separable.typing import Floats
 
 #: Shortest step of the line search.
 MIN_STEP = 1e-10

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from separable.data.rows import Rows
-
-__all__ = [
-    "TOL",
-    "GramOptions",
-    "InteriorPointOptions",
-    "L1Options",
-    "LbfgsOptions",
-    "NewtonOptions",
-    "SemismoothNewtonOptions",
-    "SignedNewtonOptions",
-    "SolverOptions",
-]
+from separable.data.rows import Rows
 
 #: The default relative gap.
 TOL = 1e-6

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from concurrent.futures import Future
-
-__all__ = ["Cancellation", "parallel_map"]
+from typing import Any, TypeVar
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separable.certified.problem import Problem
 from separable.certified.solvers.driver import Driver
 from separable.certified.solvers.logistic_tiles import is_scattered, is_worth_spreading
+from separable.certified.solvers.options import SolverOptions
 from separable.penalties.signed_ridge import SignedRidgePenalty
-
-if TYPE_CHECKING:
-    from separable.certified.problem import Problem
-    from separable.certified.solvers.options import SolverOptions
-
-__all__ = ["POLICY", "Rule", "rule_of", "solver_of"]
 
 #: Work budget of a model in a search over regression, in passes times non-zeros: about ten seconds
 #: for 50 models. No other solver takes over from passes that it ends. At least this many passes are

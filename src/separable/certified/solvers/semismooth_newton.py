@@ -6,29 +6,22 @@ estimate of the core was too small.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable._core import native, portable
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import certify
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.dual_cd import PassedRows
 from separable.certified.solvers.incumbent import better
 from separable.certified.solvers.options import SemismoothNewtonOptions
-from separable.certified.solvers.solved import Result, chains
+from separable.certified.solvers.solved import Goal, OnPass, Result, Start, chains
 from separable.data.rows import Rows, core_rows
 from separable.linalg.blas import aligned_zeros
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.solved import Goal, OnPass, Start
-
-__all__ = ["NewtonRows", "SemismoothNewtonSolver"]
 
 #: Doubles per cache line: dense rows are padded to whole lines.
 LINE = 8

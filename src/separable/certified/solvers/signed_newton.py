@@ -9,26 +9,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from separable.certified.duality.gap import certify
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.options import SignedNewtonOptions
-from separable.certified.solvers.solved import OneByOne, Result
+from separable.certified.solvers.solved import Goal, OneByOne, OnPass, Result, Start
 from separable.certified.solvers.stopping import StoppingRule
 from separable.linalg.cholesky import Cholesky
 from separable.penalties.signed_ridge import SignedRidgePenalty
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.solved import Goal, OnPass, Start
-    from separable.typing import Floats
-
-__all__ = ["SignedNewtonSolver"]
+from separable.typing import Floats
 
 
 class SignedNewtonSolver(OneByOne):

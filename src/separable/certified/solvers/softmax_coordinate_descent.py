@@ -10,33 +10,27 @@ by lane, each from the one before and through intermediate C (continuation).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import certify, softmax_certificate
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.coordinate_descent import CoordinateSolver
 from separable.certified.solvers.objective import Objective
-from separable.certified.solvers.solved import OneByOne, Result
+from separable.certified.solvers.parallel import Cancellation
+from separable.certified.solvers.solved import Goal, OneByOne, Result, Start
 from separable.certified.solvers.stopping import LooseStopping, StoppingRule
+from separable.linalg.column_major import ReadColumns
 from separable.losses.row_losses import SoftmaxLosses
 from separable.losses.softmax import softmax
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.parallel import Cancellation
-    from separable.certified.solvers.solved import Goal, Start
-    from separable.linalg.column_major import ReadColumns
-    from separable.typing import Floats
-
+from separable.typing import Floats
 
 #: Sweeps of one model stop at this fraction of the largest violation.
 SWEEP_TOL = 0.1

@@ -6,29 +6,25 @@ own certificate; see `run_phases`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable._core import native
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import certify, uncertified_joint
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits
+from separable.certified.solvers.solved import Start
 from separable.linalg.blas import aligned_zeros
+from separable.typing import Floats
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.problem import Lane, Problem
     from separable.certified.solvers.dual_cd import PassedRows
-    from separable.certified.solvers.solved import Start
-    from separable.typing import Floats
 
-
-__all__ = ["SoftmaxBlock", "most_models"]
 
 #: Bytes per cache line.
 LINE_BYTES = 64

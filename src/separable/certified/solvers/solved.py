@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.problem import Lane, Problem
+from separable.certified.solvers.parallel import Cancellation
+from separable.typing import Floats
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.parallel import Cancellation
-    from separable.typing import Floats
-
-    OnPass = Callable[[int, float], bool]
-
-__all__ = ["Goal", "OneByOne", "Result", "Solved", "Solver", "Start", "chains"]
+OnPass = Callable[[int, float], bool]
 
 
 @dataclass(frozen=True)

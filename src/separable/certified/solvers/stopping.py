@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.solvers.incumbent import better
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.typing import Floats
-
-
-__all__ = ["LooseStopping", "StoppingRule"]
+from separable.typing import Floats
 
 #: A relative gap at the level of rounding.
 ROUNDING = 1e-15

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.fitting.base import Ineffective
+from separable.fitting.fold_fits import PathSolver
 from separable.model.parameters import BOOL, FRACTION, Requirement
 from separable.select.estimators.base_search import (
+    AnyValue,
     RegularizationSearch,
     grid_requirement,
 )
-from separable.select.estimators.search_table import falling_alphas
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.fitting.fold_fits import PathSolver
-    from separable.select.estimators.base_search import AnyValue
-    from separable.select.estimators.search_table import SearchTable
-    from separable.typing import Floats
-
-__all__ = ["AlphaSearch"]
+from separable.select.estimators.search_table import SearchTable, falling_alphas
+from separable.typing import Floats
 
 
 @dataclass(eq=False, repr=False)

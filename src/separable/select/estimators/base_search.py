@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separable.certified.estimators.base import SOLVER_PARAMETERS
+from separable.certified.duality.certificate import Certificate
+from separable.certified.estimators.base import SOLVER_PARAMETERS, CertifiedEstimator
 from separable.data.rows import column_names
 from separable.estimator import (
     check_is_fitted,
@@ -21,38 +24,26 @@ from separable.estimator import (
 )
 from separable.fitting.base import LinearEstimator
 from separable.fitting.best_candidate import refuse_undefined, warn_of_edge
+from separable.fitting.fold_fits import FoldData, FoldPath, PathSolver
 from separable.fitting.model_attributes import changed_model_error
 from separable.fitting.predictions import predictions_from_scores, spread
-from separable.fitting.scorers import SCORING, read_scoring, score_rows
+from separable.fitting.scorers import SCORING, Scorer, read_scoring, score_rows
 from separable.fitting.separation_error import naming_columns
 from separable.fitting.splits import (
     CV,
     DEFAULT_FOLDS,
     GIVE_SPLITTER,
+    Split,
     default_folds,
     read_folds,
     take,
 )
+from separable.model.linear_model import LinearModel
 from separable.model.parameters import COUNT, UNIT_INTERVAL, Requirement, one_of
 from separable.select.cross_validation import noting
 from separable.select.estimators import search_table
 from separable.select.estimators.search_table import SearchTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import Certificate
-    from separable.certified.estimators.base import CertifiedEstimator
-    from separable.fitting.fold_fits import FoldData, FoldPath, PathSolver
-    from separable.fitting.scorers import Scorer
-    from separable.fitting.splits import Split
-    from separable.model.linear_model import LinearModel
-    from separable.typing import Floats
-
-
-__all__ = ["L1_RATIOS", "RegularizationSearch", "grid_requirement"]
+from separable.typing import Floats
 
 AnyValue = TypeVar("AnyValue", bound=np.generic)
 

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separable.fitting.fold_fits import PathSolver
 from separable.fitting.scorers import check_scoring
 from separable.model.parameters import BOOL, CLASS_WEIGHT, Requirement
 from separable.select.estimators.base_search import (
+    AnyValue,
     RegularizationSearch,
     grid_requirement,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.fitting.fold_fits import PathSolver
-    from separable.select.estimators.base_search import AnyValue
-    from separable.select.estimators.search_table import SearchTable
-    from separable.typing import Floats
-
-__all__ = ["CSearch", "values_of_C"]
+from separable.select.estimators.search_table import SearchTable
+from separable.typing import Floats
 
 
 def values_of_C(Cs: Any) -> Floats:  # noqa: N802 - scikit-learn's word

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from separable.accepted_parameters import accepts
 from separable.certified.estimators.elastic_net import ElasticNet
 from separable.fitting.base import with_parameters
+from separable.model.parameters import Requirement
 from separable.select.estimators.alpha_search import AlphaSearch
 from separable.select.estimators.base_search import L1_RATIOS
-
-if TYPE_CHECKING:
-    from separable.model.parameters import Requirement
 
 __all__ = ["ElasticNetCV"]
 

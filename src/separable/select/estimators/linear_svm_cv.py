@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from separable.accepted_parameters import accepts
 from separable.certified.estimators.linear_svm import LOSSES, PENALTIES, LinearSVM, check_penalty
 from separable.fitting.base import with_parameters
+from separable.fitting.fold_fits import FoldData, FoldPath
+from separable.fitting.splits import Split
 from separable.model.parameters import Requirement, one_of
 from separable.model.predict.probability import classes_of
 from separable.select.estimators.base_search import grid_requirement
 from separable.select.estimators.c_search import CSearch
-
-if TYPE_CHECKING:
-    from separable.fitting.fold_fits import FoldData, FoldPath
-    from separable.fitting.splits import Split
 
 __all__ = ["LinearSVMCV"]
 

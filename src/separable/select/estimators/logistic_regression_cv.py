@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.accepted_parameters import accepts
 from separable.certified.estimators.logistic_regression import (
@@ -15,19 +16,14 @@ from separable.certified.estimators.logistic_regression import (
     refuse_no_penalty,
 )
 from separable.fitting.base import with_parameters
+from separable.fitting.fold_fits import FoldData, FoldPath
+from separable.fitting.splits import Split
+from separable.model.linear_model import Link
+from separable.model.parameters import Requirement
 from separable.model.predict.probability import probabilities
-from separable.select.estimators.base_search import L1_RATIOS
+from separable.select.estimators.base_search import L1_RATIOS, AnyValue
 from separable.select.estimators.c_search import CSearch, values_of_C
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.fitting.fold_fits import FoldData, FoldPath
-    from separable.fitting.splits import Split
-    from separable.model.linear_model import Link
-    from separable.model.parameters import Requirement
-    from separable.select.estimators.base_search import AnyValue
-    from separable.select.estimators.search_table import SearchTable
+from separable.select.estimators.search_table import SearchTable
 
 __all__ = ["LogisticRegressionCV"]
 

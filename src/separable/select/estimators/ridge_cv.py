@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.accepted_parameters import accepts
 from separable.data.rows import largest_magnitude
@@ -15,13 +17,16 @@ from separable.fitting.base import with_parameters
 from separable.fitting.best_candidate import GridEdgeWarning, refuse_undefined, warn_of_edge
 from separable.fitting.scorers import SCORING, check_scoring
 from separable.fitting.splits import CV, GIVE_SPLITTER, read_folds
+from separable.model.linear_model import LinearModel
 from separable.model.parameters import BOOL, Requirement
+from separable.moments.base import Solution
 from separable.moments.regression.base_squares import SquaresRegressor
 from separable.moments.regression.column_side import column_side
 from separable.moments.regression.rank_warning import RankWarning
 from separable.moments.regression.ridge import Ridge
 from separable.moments.regression.ridge_validation import (
     Folds,
+    Scores,
     check_splits,
     folds_of,
     score_fold_fits,
@@ -32,19 +37,9 @@ from separable.moments.regression.ridge_validation import (
 )
 from separable.moments.regression.row_side import RowSide
 from separable.moments.regression.sparse_ridge import SparseRidge, is_sparse_and_large
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from separable.model.linear_model import LinearModel
-    from separable.moments.base import Solution
-    from separable.moments.regression.ridge_validation import Scores
-    from separable.statistics.moments import Moments
-    from separable.statistics.weighted_rows import Data
-    from separable.typing import Floats
-
+from separable.statistics.moments import Moments
+from separable.statistics.weighted_rows import Data
+from separable.typing import Floats
 
 __all__ = ["RidgeCV"]
 

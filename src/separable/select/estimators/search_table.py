@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separable.fitting.best_candidate import (
     best_index,
@@ -15,14 +16,8 @@ from separable.fitting.best_candidate import (
     one_standard_error_index,
     standard_errors,
 )
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.fitting.fold_fits import FoldPath
-    from separable.typing import Floats
-
-__all__ = ["SearchTable", "falling_alphas"]
+from separable.fitting.fold_fits import FoldPath
+from separable.typing import Floats
 
 #: Weights of all folds and values are kept up to so many numbers.
 MOST_PATHS = 10_000_000

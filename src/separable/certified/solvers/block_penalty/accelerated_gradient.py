@@ -9,22 +9,16 @@ eigenvalue of Z'CZ with the intercept profiled out.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import evaluate
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.problem import Lane, Problem
-    from separable.penalties.base import Proximal
-    from separable.typing import Floats
-
-
-__all__ = ["accelerated"]
+from separable.certified.problem import Lane, Problem
+from separable.penalties.base import Proximal
+from separable.typing import Floats
 
 #: Steps of the power method for L, and its safety factor.
 POWER_STEPS, SAFETY = 20, 1.1

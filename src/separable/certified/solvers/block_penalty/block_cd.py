@@ -7,29 +7,22 @@ violate optimality most; each round checks all columns again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import Evaluation, evaluate
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.block_penalty.block_newton import newton_on_used
 from separable.certified.solvers.block_penalty.extrapolation import Extrapolated
 from separable.certified.solvers.block_penalty.growing_gram import GrowingGram
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.problem import Lane, Problem
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.penalties.base import BlockPenalty
-    from separable.typing import Floats
-
-
-__all__ = ["BlockDescent"]
+from separable.linalg.design_matrix import DesignMatrix
+from separable.penalties.base import BlockPenalty
+from separable.typing import Floats
 
 #: Maximum number of columns without a working set, for sparse and for smooth penalties.
 MAX_FULL_COLUMNS, MAX_FULL_COLUMNS_SMOOTH = 500, 2000

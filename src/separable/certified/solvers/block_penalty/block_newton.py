@@ -6,18 +6,11 @@ Newton steps go the rest of the way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from separable.linalg.cholesky import Cholesky
-
-if TYPE_CHECKING:
-    from separable.penalties.base import BlockPenalty
-    from separable.typing import Floats
-
-
-__all__ = ["newton_on_used"]
+from separable.penalties.base import BlockPenalty
+from separable.typing import Floats
 
 #: Maximum steps, maximum halvings, and the relative gain at which to stop.
 MAX_STEPS, MAX_HALVINGS, MIN_GAIN = 3, 6, 1e-28

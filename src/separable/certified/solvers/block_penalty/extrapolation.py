@@ -7,16 +7,10 @@ objective.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-if TYPE_CHECKING:
-    from separable.penalties.base import BlockPenalty, Descent
-    from separable.typing import Floats
-
-
-__all__ = ["Extrapolated"]
+from separable.penalties.base import BlockPenalty, Descent
+from separable.typing import Floats
 
 #: Passes before the first extrapolation, and between two.
 FIRST_PASSES, PASSES = 10, 5

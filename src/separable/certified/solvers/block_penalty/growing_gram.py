@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+from numpy.typing import NDArray
 
-from separable.linalg.design_matrix import DenseMatrix
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.typing import Floats
-
-
-__all__ = ["GrowingGram"]
+from separable.linalg.design_matrix import DenseMatrix, DesignMatrix
+from separable.typing import Floats
 
 #: Maximum cells of columns that are kept.
 MAX_KEPT_CELLS = 1 << 25

@@ -8,29 +8,20 @@ without a claim of global optimality.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separable.certified.duality.certificate import Certificate
-from separable.certified.duality.gap import evaluate
+from separable.certified.duality.certificate import Certificate, CertifiedSolution
+from separable.certified.duality.gap import Evaluation, evaluate
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.block_penalty.block_cd import MAX_FULL_COLUMNS, BlockDescent
 from separable.linalg.cholesky import Cholesky
 from separable.penalties.lp import LpPenalty
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.duality.gap import Evaluation
-    from separable.certified.problem import Lane, Problem
-    from separable.typing import Floats
-
-
-__all__ = ["LocalCertificate", "LocalSearch"]
+from separable.typing import Floats
 
 #: Number of lasso starts, and of continuation steps.
 N_LASSO_STARTS, N_CONTINUATION_STEPS = 12, 8

@@ -12,15 +12,12 @@ source    S. Fine, K. Scheinberg, Efficient SVM training using low-rank kernel r
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.linalg.cholesky import Bordered, Cholesky
-
-if TYPE_CHECKING:
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.typing import Floats
+from separable.linalg.design_matrix import DesignMatrix
+from separable.typing import Floats
 
 
 class KktSystems:

@@ -16,9 +16,10 @@ source    K. Koh, S.-J. Kim, S. Boyd, An interior-point method for large-scale l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,15 +27,8 @@ from separable.certified.solvers.interior_point import predictor_corrector
 from separable.certified.solvers.interior_point.predictor_corrector import Point
 from separable.linalg.cholesky import Cholesky
 from separable.linalg.lstsq import lstsq
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from separable.losses.row_losses import RowLosses
-    from separable.typing import Floats
-
-
-__all__ = ["PenalizedColumns", "interior_points"]
+from separable.losses.row_losses import RowLosses
+from separable.typing import Floats
 
 TINY = 1e-300
 #: Maximum change of scores in a step, or their size if that is more, for non-quadratic losses.

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from separable.certified.solvers.coordinate_descent import ROUNDING, TIGHTEN
+from separable.certified.duality.certificate import CertifiedSolution
+from separable.certified.problem import Lane
+from separable.certified.solvers.coordinate_descent import ROUNDING, TIGHTEN, CoordinateSolver
 from separable.certified.solvers.interior_point.l1_interior import PenalizedColumns, interior_points
 from separable.certified.solvers.objective import Objective
 from separable.certified.solvers.options import L1Options
-from separable.certified.solvers.solved import OneByOne, Result
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import NDArray
-
-    from separable.certified.duality.certificate import CertifiedSolution
-    from separable.certified.problem import Lane
-    from separable.certified.solvers.coordinate_descent import CoordinateSolver
-    from separable.certified.solvers.parallel import Cancellation
-    from separable.certified.solvers.solved import Goal, Start
+from separable.certified.solvers.parallel import Cancellation
+from separable.certified.solvers.solved import Goal, OneByOne, Result, Start
 
 
 class L1InteriorPointSolver(OneByOne):

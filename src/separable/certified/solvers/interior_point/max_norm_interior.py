@@ -11,18 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from separable.certified.solvers.interior_point.predictor_corrector import Point, interior_points
 from separable.linalg.cholesky import Bordered, Cholesky
-
-if TYPE_CHECKING:
-    from separable.typing import Floats
-
-
-__all__ = ["MAX_STEPS", "bounded_least_squares"]
+from separable.typing import Floats
 
 #: Maximum number of steps; twenty are typical.
 MAX_STEPS = 100

@@ -18,29 +18,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 
 from separable.certified.duality.gap import certify_better
+from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.interior_point.kkt import KktSystems
 from separable.certified.solvers.interior_point.predictor_corrector import Point, interior_points
 from separable.certified.solvers.options import InteriorPointOptions
-from separable.certified.solvers.solved import OneByOne, Result
+from separable.certified.solvers.solved import Goal, OneByOne, OnPass, Result, Start
 from separable.certified.solvers.stopping import StoppingRule
+from separable.linalg.design_matrix import DesignMatrix
 from separable.linalg.lstsq import lstsq
+from separable.losses.loss import Loss
+from separable.typing import Floats
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from separable.certified.problem import Lane, Problem
-    from separable.certified.solvers.solved import Goal, OnPass, Start
-    from separable.linalg.design_matrix import DesignMatrix
-    from separable.losses.loss import Loss
-    from separable.typing import Floats
-
-    Pairs = tuple[tuple[Floats, Floats], ...]
+Pairs = tuple[tuple[Floats, Floats], ...]
 
 
 class InteriorPointSolver(OneByOne):

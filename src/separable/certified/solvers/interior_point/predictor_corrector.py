@@ -16,18 +16,14 @@ source    S. Mehrotra, On the implementation of a primal-dual interior point met
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from separable.typing import Floats
-
-__all__ = ["KktSystem", "Point", "interior_points"]
+from separable.typing import Floats
 
 #: Fraction of the step to the boundary.
 BOUNDARY_FRACTION = 0.995
