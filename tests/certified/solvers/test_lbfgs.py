@@ -8,10 +8,12 @@ import scipy.sparse as sp
 
 from separable import LogisticRegression, LogisticRegressionCV
 from separable._core import native
+from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.estimators.base import CertifiedEstimator
 from separable.certified.problem import TOGETHER, Columns, Lane, Problem
 from separable.certified.solvers.logistic_tiles import Batch, LogisticTiles, systematic_sample
 from separable.certified.solvers.options import LbfgsOptions
+from separable.certified.solvers.solved import Start
 from separable.data.rows import as_rows, core_rows
 from separable.losses.loss import LOGISTIC
 from tests.certified.engine_problems import use_solvers
@@ -449,6 +451,32 @@ def test_searches_have_the_scores_of_tight_fits(seed):
         for tol in (None, 1e-9)
     ]
     np.testing.assert_allclose(searches[0].scores_, searches[1].scores_, rtol=5e-2, atol=1e-3)
+
+
+def test_starts_on_the_line_through_two_solutions_save_passes(monkeypatch):
+    """Classes that can be separated: weights grow with log C. A class that a fold lacks stays."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((600, 40)), rng.integers(5, size=600)
+    X[:, :5] += 3 * np.eye(5)[y]
+    found, tight = (
+        LogisticRegressionCV(Cs=np.logspace(-2, 4, 7), **given).fit(X, y)
+        for given in ({}, {"tol": 1e-8})
+    )
+    monkeypatch.setattr(Start, "beyond", lambda start, before, step: start)
+    plain = LogisticRegressionCV(Cs=np.logspace(-2, 4, 7)).fit(X, y)
+    assert found.n_iter_[..., -3:].sum() < 0.8 * plain.n_iter_[..., -3:].sum()
+    assert found.C_ == tight.C_
+    np.testing.assert_allclose(found.scores_[..., :4], tight.scores_[..., :4], rtol=0.02)
+
+
+def test_starts_beyond_a_solution():
+    solutions = [
+        CertifiedSolution(np.full((2, 2), w), np.array([w, -np.inf]), none, [], none, 2)
+        for w, none in ((1.0, np.empty((0, 2))), (3.0, np.empty((0, 2))))
+    ]
+    made = Start.after(solutions[1], 10.0).beyond(solutions[0], 0.5)
+    np.testing.assert_array_equal(made.weights, np.full((2, 2), 4.0))
+    np.testing.assert_array_equal(made.intercept, [4.0, -np.inf])
 
 
 @pytest.mark.parametrize("K", [2, 4])

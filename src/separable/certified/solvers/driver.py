@@ -194,9 +194,13 @@ class _Run:
     def _solve_block(self, block: list[list[int]]) -> Iterator[Solved]:
         """Solve the batches of a block, each warm-started from the one before."""
         last: Solved | None = None
+        before: Solved | None = None
         for indices in block:
             self.end.raise_if_abandoned()
-            last = self._solve_batch(indices, self._start_of(indices, last))
+            start = self._start_of(indices, last)
+            if last is not None and before is not None and start is not None:
+                start = self._extrapolated(start, indices, last, before)
+            before, last = last, self._solve_batch(indices, start)
             yield self._without_weights(last)
 
     def _without_weights(self, solved: Solved) -> Solved:
@@ -219,6 +223,23 @@ class _Run:
         if self.start is None:
             return None
         return self.start.take([k * width + one for k in indices for one in range(width)])
+
+    def _extrapolated(
+        self, start: Start, indices: list[int], last: Solved, before: Solved
+    ) -> Start:
+        """Return the start on the line through the last two batches of a search, in log C.
+
+        Of classes that can be separated, weights grow with log C.
+        """
+        three = [[self.lanes[k] for k in some.lane_indices] for some in (before, last)]
+        three.append([self.lanes[k] for k in indices])
+        models = [[(lane.target, lane.fold) for lane in some] for some in three]
+        is_estimated = self.order[0] == "lbfgs" and not self.goal.certified
+        if not is_estimated or models[0] != models[2] or models[1] != models[2]:
+            return start
+        first, second, third = (math.log(some[0].C) for some in three)
+        step = min((third - second) / (second - first), 1.0)
+        return start.beyond(before.solution, step)
 
     def _next_solvers(self, part: CertifiedSolution) -> tuple[str, ...]:
         """Return the solvers that go on from where the first one ended."""

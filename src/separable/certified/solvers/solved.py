@@ -40,6 +40,15 @@ class Start:
         """Return the warm start for a C that is ``ratio`` times the one of a solution."""
         return cls(solution.dual * ratio, solution.intercept, solution.weights, ratio)
 
+    def beyond(self, before: CertifiedSolution, step: float) -> Start:
+        """Return the start so many times farther than the way from another solution to here."""
+        assert self.weights is not None
+        weights = self.weights + step * (self.weights - before.weights)
+        b = self.intercept.copy()
+        known = np.isfinite(b)  # -inf: an absent class
+        b[known] += step * (b[known] - before.intercept[known])
+        return Start(self.dual, b, weights, self.ratio)
+
     def weights_of(self, problem: Problem) -> Floats:
         """Return the weights, of the dual point if there are no others."""
         weights = problem.x.rmatvec(self.dual) if self.weights is None else self.weights

@@ -118,8 +118,11 @@ class LogisticRegressionCV(CSearch):
         assert data.classes is not None
         assert models.classes is not None
         label, codes = data.target[split.test], np.searchsorted(data.classes, models.classes)
-        known, rows = np.isin(label, codes), np.arange(len(label))
-        column = np.where(known, np.searchsorted(codes, label), 0)
+        known: Any = True
+        column, rows = label, np.arange(len(label))
+        if len(codes) < len(data.classes):
+            known = np.isin(label, codes)
+            column = np.where(known, np.searchsorted(codes, label), 0)
         link: Literal["logistic", "softmax"] = "logistic"
         if self.multi_class == "multinomial":
             link = "softmax"
@@ -127,8 +130,9 @@ class LogisticRegressionCV(CSearch):
         for position in range(len(models.indices)):
             proba = probabilities(models.scores(position), len(codes), link)
             own = np.where(known, proba[rows, column], 0.0)
-            logs = np.log(np.clip(own, LEAST, 1.0 - LEAST))
-            result.append(float(np.average(logs, weights=weight)))
+            logs = np.log(np.minimum(np.maximum(own, LEAST), 1.0 - LEAST))
+            mean = logs.mean() if weight is None else np.average(logs, weights=weight)
+            result.append(float(mean))
         return result
 
     # ------------------------------------------------------------------ results
