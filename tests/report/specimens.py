@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import load_diabetes
 
-from separable import LDA, LogisticRegression, Ridge, TableClassifier
+from separable import LDA, LogisticRegression, Ridge, TableClassifier, TableRegressor
 from separable.datasets import PENGUINS
 from separable.errors import Absent
 from separable.features import TableEncoder
@@ -257,6 +257,24 @@ def diabetes(n: int = 442) -> Contents:
         model, data, measured_of(predictions, truth), hard_rows=hard, learning_curve=curve,
         tried=tried("rmse", greater=False),
     )  # fmt: skip
+
+
+@cache
+def curved() -> Contents:
+    """Curves with bands, a pair of numbers and one with a category."""
+    rng = np.random.default_rng(0)
+    n = 600
+    table = {
+        "age": rng.uniform(18, 90, n),
+        "pay": rng.exponential(9.0, n),
+        "hour": rng.choice(["8", "9", "10"], n),
+    }
+    y = np.abs(table["age"] - 45) + table["pay"] * (table["hour"] == "10") + rng.normal(size=n)
+    pairs = [("age", "pay"), ("pay", "hour")]
+    learner = TableRegressor(Ridge(), TableEncoder(curves=True, interactions=pairs)).fit(table, y)
+    columns = (*column_list(("age", "pay")), Column("y", "target", 0, ""))
+    data = Data("pay.csv", n, columns, "y", "regression", (), ())
+    return contents_of(learner.model_, data, measured_of(Predictions(learner.predict(table)), y))
 
 
 @cache

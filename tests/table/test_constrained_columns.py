@@ -34,8 +34,9 @@ def along(model, column: str, values: np.ndarray, method: str) -> np.ndarray:
     return getattr(model, method)({**rows, column: values})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curves", [True, False])
-@given(seed=st.integers(0, 10**6), n=st.integers(30, 300))
+@given(seed=st.integers(0, 10**6), n=st.integers(30, 150))
 def test_predictions_are_monotone(curves, seed, n):
     X, rng = table(seed, n), np.random.default_rng(seed + 1)
     encoder = TableEncoder(curves=curves, increasing=["x"], decreasing=["z"])

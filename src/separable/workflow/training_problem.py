@@ -21,8 +21,10 @@ from separable.data.table import (
 from separable.errors import Message, Option, OptionError, by_spelling
 from separable.features.table.category_column import categories_of
 from separable.features.table.table_encoder import TableEncoder
+from separable.fitting.curve_errors import curve_errors
 from separable.fitting.penalty_basis import are_smoothed, basis_of, constrain
 from separable.fitting.separation_error import naming_columns
+from separable.model.explain.effects import ERRORS
 from separable.model.files.training_rows import TrainingRows
 from separable.model.words import counted
 from separable.workflow.columns.role_columns import (
@@ -526,8 +528,14 @@ def fit_encoded(
     given = {} if sample_weight is None else {"sample_weight": sample_weight}
     basis = basis_of(encoder, learner, rows, y, sample_weight)
     with naming_columns(encoder.feature_names):
-        learner.fit(rows if basis is None else basis.rows(rows), y, **given)
-    made: Model = learner.model_ if basis is None else basis.published(learner.model_)
+        inside = rows if basis is None else basis.rows(rows)
+        learner.fit(inside, y, **given)
+    made: Model = learner.model_
+    if basis is not None:
+        made = basis.published(learner.model_)
+        errors = curve_errors(encoder, basis, inside, learner, y, sample_weight)
+        if errors:
+            made = replace(made, evidence={**made.evidence, ERRORS: errors})
     model: Model = replace(made, training_rows=TrainingRows.of(rows, sample_weight))
     return model
 

@@ -38,6 +38,7 @@ KINDS = {
     "penguins": specimens.penguins,
     "reviews": specimens.reviews,
     "diabetes": specimens.diabetes,
+    "curved": specimens.curved,
     "many_rows": lambda: specimens.diabetes(20_000),
     "many_classes": lambda: specimens.many_classes(14),
     "too_many_classes": lambda: specimens.many_classes(40),

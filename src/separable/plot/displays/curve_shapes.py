@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from separable.model.explain.effects import CurveEffect, curve_effects
 from separable.plot.style.fitted_models import linear_model
 from separable.plot.style.panels import describe_panel, legend_of_panels, panels_for
 from separable.plot.style.theme import (
@@ -44,7 +45,10 @@ class CurvesDisplay(Display):
     """Curves of the numeric columns of a model with ``curves``, the largest effect first.
 
     A curve is the contribution of a column to the score or the prediction, shifted so that its mean
-    over the training rows is 0. The bars below are the training rows.
+    over the training rows is 0. The bars below are the training rows. The band is
+    two standard errors wide on either side, of the posterior of a ridge penalty with the estimated
+    smoothing levels; models of `train`, `TableRegressor` and `TableClassifier` with a ridge penalty
+    and one score have it.
 
     Parameters
     ----------
@@ -59,6 +63,8 @@ class CurvesDisplay(Display):
         Names of the scores.
     meaning : str
         What a contribution raises.
+    errors : list of ndarray, shape (n,), or None
+        Standard errors of the contributions, for a band of two of them; None: not known.
 
     Attributes
     ----------
@@ -87,6 +93,7 @@ class CurvesDisplay(Display):
     rows: list[Floats]
     labels: list[str]
     meaning: str
+    errors: list[Floats | None] = field(default_factory=list)
     axes_: Any = field(init=False)
 
     @classmethod
@@ -107,7 +114,7 @@ class CurvesDisplay(Display):
         CurvesDisplay
         """
         model = linear_model(estimator)
-        curves = _curves_of(model)
+        curves = curve_effects(model)
         names = list(columns) if columns is not None else _largest(curves)
         odd = [name for name in names if name not in curves]
         if odd or not names:
@@ -117,10 +124,15 @@ class CurvesDisplay(Display):
                 f"{what}. Curves: {known}. Train with curves='yes', or fit a "
                 "TableEncoder(curves=True)."
             )
-        knots, values, rows = (
-            list(each) for each in zip(*map(curves.__getitem__, names), strict=True)
+        drawn = [curves[name] for name in names]
+        made = cls(
+            names,
+            [each.knots for each in drawn],
+            [each.values for each in drawn],
+            [each.rows for each in drawn],
+            *_words(model),
+            [each.errors for each in drawn],
         )
-        made = cls(names, knots, values, rows, *_words(model))
         return made.plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -135,37 +147,29 @@ class CurvesDisplay(Display):
             handles = _draw_curves(panel, knots, values, self.labels)
             panel.set(xlim=_inner(knots, rows), ylim=(low, high))
             describe_panel(panel, shortened(name), shortened(name), self.meaning)
+        for panel, knots, values, errors in zip(
+            self.axes_, self.knots, self.values, self.errors, strict=False
+        ):
+            if errors is not None:
+                low, high = values[0] - 2 * errors, values[0] + 2 * errors
+                panel.fill_between(knots, low, high, color=DARK, alpha=0.15, linewidth=0, zorder=2)
         if len(self.labels) > 1:
             legend_of_panels(self.axes_, handles, whole=ax is None)
         return self
 
     def _limits(self) -> tuple[float, float]:
         """Return the scale of contributions, the same in all panels, with room for the rows."""
-        low = min(float(each.min()) for each in self.values)
-        high = max(float(each.max()) for each in self.values)
+        bands = [np.zeros(1) if each is None else 2 * each for each in self.errors]
+        bands += [np.zeros(1)] * (len(self.values) - len(bands))
+        low = min(float((v - e).min()) for v, e in zip(self.values, bands, strict=True))
+        high = max(float((v + e).max()) for v, e in zip(self.values, bands, strict=True))
         span = (high - low) or 1.0
         return low - 1.2 * HISTOGRAM_HEIGHT / (1 - HISTOGRAM_HEIGHT) * span, high + 0.05 * span
 
 
-def _curves_of(model: LinearModel) -> dict[str, tuple[Floats, Floats, Floats]]:
-    """Return knots, centred values and rows of each curve of a model."""
-    curves, first = {}, 0
-    for column in getattr(model.encoder, "column_encoders", ()):
-        if hasattr(column, "knots"):
-            values = model.weights[:, first : first + len(column.knots)]
-            centre = np.average(values, axis=1, weights=column.rows)
-            curves[column.name] = (column.knots, values - centre[:, None], column.rows)
-        first += column.width
-    return curves
-
-
-def _largest(curves: dict[str, tuple[Floats, Floats, Floats]]) -> list[str]:
+def _largest(curves: dict[str, CurveEffect]) -> list[str]:
     """Return the columns of the largest mean absolute contributions, largest first."""
-    sizes = {
-        name: float(np.average(np.abs(values), axis=1, weights=rows).max())
-        for name, (_, values, rows) in curves.items()
-    }
-    return sorted(sizes, key=lambda name: -sizes[name])[:MOST_CURVES]
+    return sorted(curves, key=lambda name: -curves[name].size)[:MOST_CURVES]
 
 
 def _words(model: LinearModel) -> tuple[list[str], str]:

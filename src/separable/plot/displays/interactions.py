@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from separable.model.explain.effects import pair_effects
 from separable.plot.style.fitted_models import linear_model
 from separable.plot.style.panels import describe_panel, panels_for
 from separable.plot.style.theme import Display, called, shortened
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from separable.features.interaction.pair_column import PairColumn
     from separable.model.linear_model import LinearModel
     from separable.typing import Floats
 
@@ -97,7 +97,10 @@ class InteractionsDisplay(Display):
         """
         model = linear_model(estimator)
         k, meaning = _score(model, label)
-        known = {pair.columns: _cells(pair, values) for pair, values in _pairs(model, k)}
+        known = {
+            columns: (effect.positions, effect.values[k])
+            for columns, effect in pair_effects(model).items()
+        }
         largest = sorted(known, key=lambda columns: -float(np.std(known[columns][1])))
         names = [(a, b) for a, b in pairs] if pairs is not None else largest[:MOST_PAIRS]
         odd = [name for name in names if name not in known]
@@ -142,35 +145,6 @@ def _score(model: LinearModel, label: Any) -> tuple[int, str]:
         raise ValueError(f"label={label!r} is no class. Classes: {classes[:8]}.")
     shown = classes[-1] if label is None or model.n_scores == 1 else label
     return (classes.index(shown) if model.n_scores > 1 else 0), f"score for {called(shown)}"
-
-
-def _pairs(model: LinearModel, k: int) -> list[tuple[PairColumn, Floats]]:
-    """Return each pair with its weights for score k, (features of the first, of the second)."""
-    encoder = model.encoder
-    start = sum(column.width for column in getattr(encoder, "column_encoders", ()))
-    found = []
-    for pair in getattr(encoder, "pair_encoders", ()):
-        weights = model.weights[k, start : start + pair.width]
-        found.append((pair, weights.reshape(pair.first.width, pair.second.width)))
-        start += pair.width
-    return found
-
-
-def _cells(pair: PairColumn, weights: Floats) -> tuple[tuple[Any, Any], Floats]:
-    """Return the positions on both axes and the contributions there."""
-    first, rows = _axis(pair.first)
-    second, columns = _axis(pair.second)
-    return (first, second), rows @ weights @ columns.T
-
-
-def _axis(column: Any) -> tuple[Any, Floats]:
-    """Return knots or levels, and the features of each."""
-    if hasattr(column, "knots"):
-        return column.knots, np.eye(len(column.knots), column.width)
-    names = [name.removeprefix(f"{column.name}=") for name in column.feature_names]
-    if names[:1] == ["True"]:  # false has no feature
-        return ["False", *names], np.vstack([np.zeros(column.width), np.eye(column.width)])
-    return names, np.eye(column.width)
 
 
 def _places(positions: Any) -> Floats:

@@ -13,6 +13,7 @@ from separable.model.voted.voted_model import VotedModel
 from separable.plot.displays.ranking_curves import checked
 from separable.report.charts import (
     classification_charts,
+    effect_charts,
     regression_charts,
     training_charts,
 )
@@ -55,6 +56,7 @@ def gather(contents: Contents, title: str | None) -> tuple[dict[str, Any], list[
         **_good(contents),
         **_mistakes(contents),
         **_features(contents),
+        **_shapes(contents),
         **_hard(contents),
         **_choice(contents),
         **_more_rows(contents),
@@ -79,6 +81,7 @@ def _table_of_contents(values: dict[str, Any]) -> list[tuple[str, str]]:
         ("good", "Performance"),
         *([("mistakes", mistakes)] if values["figures"] else []),
         ("features", "Most important features"),
+        *([("shapes", "Curves and interactions")] if values["shapes"] else []),
         ("try", "Try it"),
         ("hard", "Hardest rows"),
         ("choice", "Model selection"),
@@ -212,6 +215,19 @@ def _features(contents: Contents) -> dict[str, Any]:
     if not drawn:
         text = f"All weights of {plural(model.n_features, 'feature')} are 0."
     return {"weights": drawn, "weights_text": text, "weights_table": table}
+
+
+def _shapes(contents: Contents) -> dict[str, Any]:
+    model = contents.model
+    text = (
+        "The model adds up a curve for each of these columns; grey bars are the training rows. "
+        "The largest effects are drawn; values beyond the ends count as the ends."
+    )
+    return {
+        "shapes": effect_charts.curves(model),
+        "surfaces": effect_charts.pairs(model),
+        "shapes_text": text,
+    }
 
 
 def _about_weights(model: Model, effects: bool) -> str:
