@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separable._core import native
 from separable.losses.loss import LOGISTIC, Loss
 from separable.losses.softmax import (
     best_intercepts,
@@ -123,6 +124,10 @@ class RowLosses(ABC):
     def expand(self, s: Floats) -> RowModel:
         """Return the second-order model of the losses at scores s."""
 
+    def evaluate(self, s: Floats) -> tuple[RowModel, float]:
+        """Return the second-order model at scores s, and the sum of the losses."""
+        return self.expand(s), self.total(s)
+
     @abstractmethod
     def dual_variables(self, dual: Floats) -> Floats:
         """Return the values z of a dual point, minus the gradients that it stands for."""
@@ -229,7 +234,16 @@ class SoftmaxLosses(RowLosses):
         return best_intercepts(self.y, s, self.c, guess)
 
     def expand(self, s: Floats) -> RowModel:
-        q = softmax(s)
+        return self._model(softmax(s))
+
+    def evaluate(self, s: Floats) -> tuple[RowModel, float]:
+        """Return the second-order model at scores s, and the sum of the losses."""
+        q, K = np.array(s, order="C"), self.width
+        totals, hessian = np.zeros(K), np.zeros((K, K))
+        loss = native.expand_softmax(self.y, self.c, q, totals, hessian)
+        return self._model(q), loss
+
+    def _model(self, q: Floats) -> RowModel:
         return RowModel(-self.dual_variables(q), self.c[:, None] * q * (1.0 - q), self.c, q)
 
     def dual_variables(self, dual: Floats) -> Floats:

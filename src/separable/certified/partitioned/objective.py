@@ -113,9 +113,9 @@ class ObjectiveTask(Task):
             columns = slice(k * m, (k + 1) * m)
             mine = np.ascontiguousarray(s[:, columns])
             losses = self.point.losses(problem, self.lanes, k)
-            model = losses.expand(mine)
+            model, loss = losses.evaluate(mine)
             gradients[:, columns] = model.gradient
-            sums["loss"][k] += losses.total(mine)
+            sums["loss"][k] += loss
             sums["size"][k] += np.abs(model.gradient).sum()
             if self.point.smoothing:
                 lane = problem.row_losses(self.lanes.lanes[k])

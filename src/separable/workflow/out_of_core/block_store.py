@@ -98,15 +98,15 @@ class BlockStore:
 
     def remove(self) -> None:
         """Remove the folder."""
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def check_space(self, n_bytes: int) -> None:
         """Refuse work that needs more space than the disk has."""
         free = shutil.disk_usage(self.folder).free
         if n_bytes + SPARE_BYTES > free + self.n_bytes:
             raise TableError(
-                f"The blocks of encoded rows need about {n_bytes / 1e9:.2g} GB, but the disk of "
-                f"{self.folder} has {free / 1e9:.2g} GB left. Free some, or name a folder on "
+                f"The blocks of encoded rows need about {n_bytes / 1e6:.3g} MB, but the disk of "
+                f"{self.folder} has {free / 1e6:.3g} MB left. Free some, or name a folder on "
                 "another disk with ",
                 Option("cache", "DIR"),
                 ".",

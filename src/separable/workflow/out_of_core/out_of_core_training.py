@@ -28,7 +28,12 @@ from separable.workflow.out_of_core.partition_learners import (
     KINDS,
 )
 from separable.workflow.out_of_core.partition_training import OutOfCoreRun, PartitionTraining
-from separable.workflow.progress import keeping, note, remembering_files
+from separable.workflow.progress import (
+    keeping,
+    note,
+    remembering_files,
+    say,
+)
 from separable.workflow.stream.stream_rows import Source, Wanted
 
 if TYPE_CHECKING:
@@ -222,6 +227,20 @@ class _Training:
         fingerprint = {"files": prints, "options": self._encoding_options()}
         folder = default_folder(fingerprint) if self.own.cache is None else Path(self.own.cache)
         store = BlockStore(folder, fingerprint)
+        try:
+            run = self._with_blocks(store, prints)
+        except KeyboardInterrupt:
+            say(f"Interrupted: the same command continues from the blocks in {folder}.")
+            raise
+        except Exception as error:
+            if self.own.cache is None and not isinstance(error.__cause__, OSError):
+                store.remove()  # repeating the command would fail again
+            raise
+        if self.own.cache is None:
+            store.remove()
+        return run
+
+    def _with_blocks(self, store: BlockStore, prints: list[dict[str, Any]]) -> OutOfCoreRun:
         stream = BlockStream(self.source, self._wanted())
         found = encode_blocks(stream, store, self.split)
         if self._prints() != prints:
@@ -233,10 +252,7 @@ class _Training:
         skipped = note_of_rows(found)
         if skipped is not None:
             note(skipped)
-        run = self._learn(store, found)
-        if self.own.cache is None:
-            store.remove()
-        return run
+        return self._learn(store, found)
 
     def _prints(self) -> list[dict[str, Any]]:
         """Return fingerprints of the files, with the time of their last change."""

@@ -22,7 +22,7 @@ from separable.certified.partitioned.objective import LanePoint
 from separable.certified.partitioned.quasi_newton import PartitionedOptions, solve_lanes
 from separable.certified.problem import TOGETHER, Lane
 from separable.certified.solvers.options import SolverOptions
-from separable.errors import Option, OptionError, by_spelling
+from separable.errors import InputError, Option, OptionError, by_spelling
 from separable.losses.loss import (
     HINGE,
     LOGISTIC,
@@ -113,9 +113,11 @@ class PartitionData:
         absent = np.argwhere(learned <= 0)
         if len(absent):
             label = self.classes.tolist()[int(absent[0][1])]
-            raise ValueError(
+            raise InputError(
                 f"Class {label!r} has too few rows: a fold would learn without it. Use fewer "
-                "folds, or drop the rows of rare classes."
+                "folds, or drop the rows of rare classes; or learn in memory with ",
+                IN_MEMORY,
+                ".",
             )
 
 
