@@ -117,8 +117,6 @@ class FoldModels(FoldPath):
 
     Parameters
     ----------
-    learner : CertifiedEstimator
-    data : FoldData
     fitted : Fitted
         Its solution has the held-out scores and no dual points.
     """
@@ -194,8 +192,6 @@ class LaneSolver:
     ----------
     learner : CertifiedEstimator
         Says the loss, and what is done with columns and classes.
-    data : FoldData
-    splits : sequence of Split
     """
 
     learner: CertifiedEstimator
@@ -258,11 +254,7 @@ class FoldLanes:
 
     Parameters
     ----------
-    learner : CertifiedEstimator
-    fold_data : FoldData
-    splits : sequence of Split
     regularizations : ndarray, shape (s,)
-    solver_options : SolverOptions
     keep_weights : bool, default True
         Without them a model of many columns costs no memory; held-out scores are kept always.
     scores_only : bool, default False

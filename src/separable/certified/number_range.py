@@ -107,7 +107,6 @@ def check_objective(problem: Problem, cost: float, where: str) -> None:
 
     Parameters
     ----------
-    problem : Problem
     cost : float
         Of the loss of all rows together, where the penalty costs 1.
     where : str

@@ -187,16 +187,11 @@ class Problem:
     ----------
     rows : Rows
         Finite; sparse rows have no duplicate columns.
-    loss : Loss
     target : ndarray of int32 or float64, shape (n,)
         Class codes, or the values to predict.
     weight : ndarray, shape (n,), or None
         Positive sample weights.
     fold : ndarray of int32, shape (n,), or None
-    fit_intercept : bool
-    columns : Columns
-    value : float
-    penalty : ElasticNetPenalty
     n_classes : int
         K of multinomial lanes; unused otherwise.
     extent : ndarray, shape (d,), or None

@@ -56,7 +56,6 @@ class Bordered:
     ----------
     matrix : ndarray, shape (d, d)
     border : ndarray, shape (d,)
-    k : float
     fit_intercept : bool
         If False, only A is used, and the last unknown is 0.
     """

@@ -182,7 +182,6 @@ def design_matrix(
 
     Parameters
     ----------
-    rows : Rows
     shift, scale : ndarray, shape (d,), or None
         None: 0 and 1. Sparse rows have no shift.
     """
@@ -197,7 +196,6 @@ class DenseMatrix(DesignMatrix):
 
     Parameters
     ----------
-    rows : Rows
     shift, scale : ndarray, shape (d,), or None
     """
 
@@ -293,7 +291,6 @@ class SparseMatrix(DesignMatrix):
 
     Parameters
     ----------
-    rows : Rows
     scale : ndarray, shape (d,), or None
     """
 

@@ -92,7 +92,6 @@ class RowLosses(ABC):
 
     Parameters
     ----------
-    loss : Loss
     y, c : ndarray, shape (n,)
         Targets and costs.
     width : int
@@ -286,7 +285,6 @@ class SoftmaxLosses(RowLosses):
         ----------
         p : ndarray of float32 or float64, shape (n, K)
             Rows need not sum to 1; negative and non-finite values count as 0.
-        fit_intercept : bool
         """
         kept = np.where(self.present & np.isfinite(p), np.maximum(p, 0.0), 0.0)
         probabilities = kept.astype(np.float64)

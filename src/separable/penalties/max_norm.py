@@ -11,12 +11,7 @@ from separable.typing import Floats
 
 @dataclass(frozen=True)
 class MaxPenalty:
-    """The max-norm penalty lam max_j |u_j|.
-
-    Parameters
-    ----------
-    lam : float
-    """
+    """The max-norm penalty lam max_j |u_j|."""
 
     lam: float
 

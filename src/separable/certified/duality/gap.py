@@ -59,7 +59,6 @@ def certify(
 
     Parameters
     ----------
-    problem : Problem
     lanes : sequence of Lane
         All multinomial, or none; with finite C.
     dual : ndarray, shape (n, k m), or None
@@ -198,8 +197,6 @@ class SparseWeights:
     ----------
     start : ndarray of int, shape (k + 1,)
         Where the weights of each model start; the offset is arbitrary.
-    column, weight : ndarray
-    n_columns : int
 
     Examples
     --------
@@ -465,8 +462,6 @@ def certify_at_own_probabilities(
 
     Parameters
     ----------
-    problem : Problem
-    lane : Lane
     weights : ndarray, shape (d, K)
     intercept : ndarray, shape (K,)
         -inf for a class that is absent from the lane.
@@ -520,8 +515,6 @@ def softmax_certificate(
 
     Parameters
     ----------
-    problem : Problem
-    rows : SoftmaxLosses
     probabilities : ndarray, shape (n, K)
         Feasible up to dual scaling.
     correlation : ndarray, shape (d, K)
@@ -529,7 +522,6 @@ def softmax_certificate(
     scores : ndarray, shape (n, K)
         Of the weights, with the best intercepts.
     u : ndarray, shape (d, K)
-    tol : float
     """
     penalty = problem.column_penalty
     scaling = _softmax_scaling(penalty, correlation)

@@ -148,8 +148,6 @@ def publish(
 
     Parameters
     ----------
-    problem : Problem
-    lanes : sequence of Lane
     solution : CertifiedSolution
         Of these lanes, and perhaps of others behind them, with the scores and the dual points of
         all rows, in the problem's units.

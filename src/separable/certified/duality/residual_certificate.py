@@ -29,7 +29,6 @@ def certify_residuals(
         Means and deviations of the columns.
     y : ndarray, shape (n,)
         The target as given.
-    alpha : float
     w, b : ndarray, shape (d,), and float
     tol : float
         The requested relative gap.

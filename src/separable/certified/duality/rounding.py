@@ -65,13 +65,11 @@ class LaneRows:
 
     Parameters
     ----------
-    problem : Problem
     lanes : sequence of Lane
         With a finite C.
     s, z : ndarray, shape (n, k, m)
     intercept : ndarray, shape (k, m)
         Of the problem's columns, before rounding; -inf for classes that a lane does not have.
-    is_penalised : bool
     is_blocks : bool, default False
         The penalty is not the problem's: only errors of scores are bounded.
     residual : ndarray, shape (n, k), or None
@@ -249,7 +247,6 @@ class LaneRows:
             As published.
         inside : Certificate
             In the units of the problem, as are the certificates returned.
-        unit : float
         """
         problem, size, used = self.problem, self.problem.size, self.used[0]
         dual, level = self.z[:, 0] * unit, self.level(w, b)

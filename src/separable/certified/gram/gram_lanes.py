@@ -47,8 +47,6 @@ class AlphaPath(FoldPath):
 
     Parameters
     ----------
-    solver : AlphaSolver
-    models : SquareModels
     problem : Problem
         All rows, those held out too; its columns are what models are told of.
     sums : FoldSums or None
@@ -152,8 +150,6 @@ class AlphaSolver(LaneSolver):
     ----------
     learner : PenalisedSquares
         Says the penalty, and what is done with columns.
-    data : FoldData
-    splits : sequence of Split
     """
 
     learner: PenalisedSquares

@@ -53,11 +53,8 @@ def models_of(
 
     Parameters
     ----------
-    gram : GramProblem
     alphas : ndarray, shape (K,)
         In any order.
-    penalty : ElasticNetPenalty
-    solver_options : SolverOptions
     rows : callable
         Returns the problem of the same rows.
     is_small : bool

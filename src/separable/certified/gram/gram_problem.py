@@ -33,7 +33,6 @@ class SquareModels:
     weights : ndarray, shape (K, d)
         Of the raw columns.
     intercept : ndarray, shape (K,)
-    certificates : list of Certificate
     steps : ndarray, shape (K,)
         Passes over the columns, and solutions of equations.
     solvers : list of str
@@ -74,7 +73,6 @@ class GramProblem:
         What columns and target are seen from.
     penalised : ndarray, shape (d,)
         What is penalised is this times a weight: 1, or the standard deviation of the column.
-    fit_intercept : bool
     """
 
     gram: Floats
@@ -117,8 +115,6 @@ class GramProblem:
         ----------
         alphas : ndarray, shape (K,)
             Best from large to small.
-        penalty : ElasticNetPenalty
-        options : SolverOptions
         is_small : bool
             Whether to solve to rounding.
         """

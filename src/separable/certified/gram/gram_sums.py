@@ -39,7 +39,6 @@ class FoldSums:
 
     Parameters
     ----------
-    fold : int
     learned, held_out : Moments
         Of the rows to learn from, and of the others.
     """
@@ -74,10 +73,8 @@ class SummedFolds:
 
     Parameters
     ----------
-    rows : Rows
     target : ndarray, shape (n,)
     weight : ndarray, shape (n,), or None
-    splits : sequence of Split
     """
 
     def __init__(
@@ -176,9 +173,7 @@ def held_out_errors(
 
     Parameters
     ----------
-    sums : FoldSums
     weights : ndarray, shape (K, d)
-    fit_intercept : bool
 
     Returns
     -------

@@ -39,7 +39,6 @@ def check_optimum(
 
     Parameters
     ----------
-    problem : Problem
     lane : Lane
         With C = inf.
     solution : CertifiedSolution
@@ -75,16 +74,12 @@ class _Part:
 
     Parameters
     ----------
-    rows : Rows
     label : ndarray of int, shape (n,)
         0 and 1, or the numbers of the classes present.
-    n_classes : int
     names : ndarray, shape (n,)
         The class of each row, for the verdict: its own, or whether it is that of the model.
     multipliers : ndarray, shape (n, 1) or (n, K - 1)
         The multiplier of each vector, for a weight of 1.
-    fit_intercept : bool
-    certificate : Certificate
     """
 
     rows: Rows

@@ -35,10 +35,8 @@ def folds_of_rows(rows: Rows, label: NDArray[np.int32], seed: int) -> NDArray[np
 
     Parameters
     ----------
-    rows : Rows
     label : ndarray of int32, shape (n,)
         Classes by number.
-    seed : int
     """
     rng = np.random.default_rng(seed)
     alone: list[int] = []

@@ -104,7 +104,6 @@ def left_out(learner: CertifiedEstimator, fold_data: FoldData) -> LeftOutFit:
     ----------
     learner : CertifiedEstimator
         Its parameters are checked.
-    fold_data : FoldData
     """
     training = learner._training_data(fold_data)
     smooth = learner._loss().is_smooth

@@ -39,7 +39,6 @@ class Changes:
         t; None: 1.
     factor : ndarray, shape (n, K), or None
         f, by class; None: 1.
-    is_standardized : bool
     """
 
     label: NDArray[np.int32]
@@ -97,7 +96,6 @@ class Deviations:
     ----------
     rows : LeftOutRows
         Of columns whose deviation is 1, or 0.
-    changes : Changes
     """
 
     def __init__(self, rows: LeftOutRows, changes: Changes) -> None:

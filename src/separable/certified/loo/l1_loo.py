@@ -45,7 +45,6 @@ class PenalizedColumns:
         Of those with a weight.
     free : ndarray of int
         Which these are.
-    l1 : float
     """
 
     def __init__(self, problem: Problem, fit: SmoothFit, free: Indices, l1: float) -> None:

@@ -32,7 +32,6 @@ class LeftOutRows:
 
     Parameters
     ----------
-    problem : Problem
     by_rows : bool
         Whether the space of the rows is taken. |u| is the same there; single columns are lost.
     """

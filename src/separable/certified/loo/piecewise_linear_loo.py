@@ -89,8 +89,6 @@ class PiecewiseLinearFit:
 
     Parameters
     ----------
-    rows : LeftOutRows
-    breakpoints : Kinks
     scores, dual : ndarray, shape (n,)
     weights : ndarray, shape (d,)
         Of the problem's columns.

@@ -69,7 +69,6 @@ class SmoothFit:
     ----------
     rows : LeftOutRows
         Of the columns whose weights are free to move.
-    losses : RowLosses
     s : ndarray, shape (n, K)
         Scores.
     weights : ndarray, shape (d, K)
@@ -78,8 +77,6 @@ class SmoothFit:
         l1 times the sign of each weight.
     l2 : float
         l2; 0: no penalty.
-    changes : Changes
-    options : SmoothOptions
     """
 
     rows: LeftOutRows
@@ -104,7 +101,6 @@ def left_out_smooth(
 
     Parameters
     ----------
-    fit : SmoothFit
     check : callable, optional
         Called with some rows, these written out and their steps, (B, m) each; says how doubtful
         each of these is for other reasons.
@@ -141,12 +137,7 @@ def _scores(x: Floats, delta: Floats) -> Floats:
 
 
 class Steps:
-    """Newton's steps of the objectives without one row.
-
-    Parameters
-    ----------
-    fit : SmoothFit
-    """
+    """Newton's steps of the objectives without one row."""
 
     def __init__(self, fit: SmoothFit) -> None:
         self._fit, self._options = fit, fit.options

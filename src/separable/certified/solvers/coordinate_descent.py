@@ -42,7 +42,6 @@ class CoordinateSolver(ABC):
 
     Parameters
     ----------
-    problem : Problem
     tol : float
         The requested relative gap.
     """

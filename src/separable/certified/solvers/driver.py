@@ -50,8 +50,6 @@ class Driver:
 
     Parameters
     ----------
-    problem : Problem
-    solver_options : SolverOptions
     order : tuple of str
         The solvers; see `policy`.
     passes : int
@@ -116,7 +114,6 @@ class Driver:
 
         Parameters
         ----------
-        lanes : sequence of Lane
         start : Start, optional
             Warm start of all lanes.
         """

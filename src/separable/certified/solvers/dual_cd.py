@@ -84,7 +84,6 @@ def descend(
 
     Parameters
     ----------
-    problem : Problem
     passed : PassedRows
         The rows; their float type is that of the passes.
     lanes : sequence of Lane
@@ -93,7 +92,6 @@ def descend(
         The requested relative gap, and the maximum number of passes.
     seed : int
         Seed of the order of rows.
-    start : Start, optional
     on_pass : callable, optional
         Called after each pass with its number and the largest estimated relative gap; returning
         True stops the solver.
@@ -124,7 +122,6 @@ class DualCdSolver:
 
     Parameters
     ----------
-    problem : Problem
     tol : float
         The requested relative gap, which decides the float type.
     """

@@ -68,8 +68,6 @@ class Incumbents:
 
     Parameters
     ----------
-    problem : Problem
-    lanes : sequence of Lane
     start : Start, optional
         The warm start.
     """

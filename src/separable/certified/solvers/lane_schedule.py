@@ -69,7 +69,6 @@ def run_phases(
 
     Parameters
     ----------
-    block : Block
     tol, max_iter : float, int
         The requested relative gap, and the maximum number of passes.
     seed : int

@@ -66,13 +66,7 @@ MAX_IDLE_STEPS = 3
 
 
 class LbfgsSolver:
-    """L-BFGS and truncated Newton steps for the lanes of logistic regression.
-
-    Parameters
-    ----------
-    problem : Problem
-    options : LbfgsOptions, optional
-    """
+    """L-BFGS and truncated Newton steps for the lanes of logistic regression."""
 
     def __init__(self, problem: Problem, options: LbfgsOptions | None = None) -> None:
         self.problem, self._tiled = problem, LogisticTiles(problem)
@@ -394,7 +388,6 @@ class _Pace:
 
     Parameters
     ----------
-    on_pass : callable
     tol : float
         The gap to reach.
     least : float

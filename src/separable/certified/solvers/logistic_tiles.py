@@ -106,10 +106,6 @@ class LogisticTiles:
     """The rows of a problem in the format of the compiled passes.
 
     Dense rows, and sparse rows that are worth spreading, are centred.
-
-    Parameters
-    ----------
-    problem : Problem
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -446,7 +442,6 @@ class Batch:
 
     Parameters
     ----------
-    lanes : list of Lane
     code : ndarray of int32, shape (L, K) or (L, 0)
         The weight vector of each class, -1 if it is absent from the lane; no column if binary.
     null_loss : ndarray, shape (L,)

@@ -31,8 +31,6 @@ class NewtonSolver(OneByOne):
 
     Parameters
     ----------
-    problem : Problem
-    options : NewtonOptions, optional
     is_truncated : bool, optional
         Whether steps are by conjugate gradients. None: chosen by size.
     """
@@ -155,8 +153,6 @@ def newton(
 
     Parameters
     ----------
-    x : DesignMatrix
-    objective : Objective
     make_step : _Exact or _Truncated
         Returns the step of weights, intercepts and scores, and the squared norm of the residual,
         for the model of the rows, the gradient in weights and intercepts, and a bound on that norm.
@@ -239,11 +235,6 @@ class _Truncated(_Exact):
 
     Parameters
     ----------
-    x : DesignMatrix
-    objective : Objective
-    options : NewtonOptions
-    stopping_rule : StoppingRule
-    max_products : int
     on_pass : callable
         Called with the number of products and the relative gap so far; returning True stops.
     """

@@ -28,13 +28,7 @@ MAX_CLIPPED = 1e-9
 
 
 class Objective:
-    """The objective of a lane with a smooth loss, over the classes that the lane has.
-
-    Parameters
-    ----------
-    problem : Problem
-    lane : Lane
-    """
+    """The objective of a lane with a smooth loss, over the classes that the lane has."""
 
     def __init__(self, problem: Problem, lane: Lane) -> None:
         self.problem, self.lane = problem, lane

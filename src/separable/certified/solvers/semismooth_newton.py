@@ -60,13 +60,7 @@ class NewtonRows:
 
 
 class SemismoothNewtonSolver:
-    """Semismooth Newton steps for the lanes of a piecewise linear loss.
-
-    Parameters
-    ----------
-    problem : Problem
-    options : SemismoothNewtonOptions, optional
-    """
+    """Semismooth Newton steps for the lanes of a piecewise linear loss."""
 
     def __init__(self, problem: Problem, options: SemismoothNewtonOptions | None = None) -> None:
         self._problem = problem

@@ -32,7 +32,6 @@ class SignedNewtonSolver(OneByOne):
     ----------
     problem : Problem
         With a `SignedRidgePenalty`.
-    options : SignedNewtonOptions, optional
     """
 
     def __init__(self, problem: Problem, options: SignedNewtonOptions | None = None) -> None:
@@ -123,7 +122,6 @@ class _Step:
     Parameters
     ----------
     weights : ndarray, shape (d,)
-    intercept : float
     decrease : float
         Of the quadratic model.
     residual : float

@@ -145,10 +145,8 @@ class ProximalNewton:
 
     Parameters
     ----------
-    problem : Problem
     columns : ReadColumns
         Of the problem.
-    lane : Lane
     on_sweep : callable
         Called after each sweep.
     """

@@ -95,7 +95,6 @@ class Result:
     solution : CertifiedSolution
         Without certificates if the goal was an estimated distance.
     passes : ndarray, shape (k,)
-    solvers : list of str
     is_done : ndarray of bool, shape (k,)
         Whether no other solver should continue.
     """
@@ -114,7 +113,6 @@ class Solved:
     ----------
     lane_indices : list of int
         Indices of the lanes.
-    solution : CertifiedSolution
     passes : ndarray, shape (k,)
     solvers : list of str
         The solver of each lane: "lbfgs", "newton", "newton-cg", "semismooth-newton",

@@ -126,7 +126,6 @@ class LooseStopping:
         Of the problem to solve; it counts steps.
     tol : float
         The estimated relative gap at which to stop.
-    max_steps : int
     """
 
     def __init__(self, stopping_rule: StoppingRule, tol: float, max_steps: int) -> None:

@@ -42,8 +42,6 @@ def accelerated(
     ----------
     problem : Problem
         With squared errors.
-    lane : Lane
-    penalty : Proximal
     tol : float
         The requested relative gap.
     max_iter : int

@@ -54,7 +54,6 @@ class _Step:
     Parameters
     ----------
     u : ndarray, shape (d,)
-    passes : int
     gain : float
         Lower bound of the decrease of the quadratic model.
     is_exact : bool
@@ -109,7 +108,6 @@ class BlockDescent:
 
         Parameters
         ----------
-        lane : Lane
         start : ndarray, shape (d,), optional
             Weights for the problem's columns.
         """

@@ -23,7 +23,6 @@ class Extrapolated:
 
     Parameters
     ----------
-    descend : Descent
     penalty : BlockPenalty
         Of the same blocks.
     h : ndarray, shape (d, d)

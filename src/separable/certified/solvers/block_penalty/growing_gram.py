@@ -20,7 +20,6 @@ class GrowingGram:
 
     Parameters
     ----------
-    x : DesignMatrix
     c : ndarray, shape (n,)
     centred : bool
         About the means with weights c, as an intercept makes it.

@@ -80,9 +80,6 @@ class LocalSearch:
 
     Parameters
     ----------
-    problem : Problem
-    lane : Lane
-    penalty : LpPenalty
     tol, max_iter, callback
         As in the estimator; ``callback`` gets the relative decrease that one weight could still
         achieve.

@@ -50,7 +50,6 @@ class PenalizedColumns:
     x : ndarray or sparse array, shape (d, n)
         In float64, no column without a value.
     l1, l2 : ndarray, shape (d,)
-    positive : bool
     """
 
     x: Any
@@ -88,10 +87,8 @@ def interior_points(
 
     Parameters
     ----------
-    columns : PenalizedColumns
     rows : RowLosses
         Each class has rows; costs are above 0.
-    fit_intercept : bool
     start : ndarray, shape (d, K)
         Weights of the expected size.
     """

@@ -26,7 +26,6 @@ class L1InteriorPointSolver(OneByOne):
     ----------
     coordinates : CoordinateSolver
         Has the columns; its sweeps set small weights to 0 in the end.
-    options : L1Options, optional
     """
 
     def __init__(self, coordinates: CoordinateSolver, options: L1Options | None = None) -> None:

@@ -39,13 +39,7 @@ Pairs = tuple[tuple[Floats, Floats], ...]
 
 
 class InteriorPointSolver(OneByOne):
-    """An interior point for the lanes of a piecewise linear loss, one by one.
-
-    Parameters
-    ----------
-    problem : Problem
-    options : InteriorPointOptions, optional
-    """
+    """An interior point for the lanes of a piecewise linear loss, one by one."""
 
     def __init__(self, problem: Problem, options: InteriorPointOptions | None = None) -> None:
         self._problem = problem
