@@ -83,7 +83,7 @@ class PassOrder {
     std::int64_t to_fetch(std::size_t k) const { return order_[k + kRowsAhead]; }
 
    private:
-    static constexpr std::size_t kRowsAhead = 4;
+    static constexpr std::size_t kRowsAhead = 8;
     std::vector<std::int64_t> order_;
 };
 
@@ -179,7 +179,7 @@ class DualDescent {
         order.remove_if([&](std::int64_t i) { return inactive_at(i) == kAll; });
         repeat_hot_rows(order, heartbeat);
         for (std::size_t k = 0; k < order.size(); ++k) {
-            if (order.fetches(k)) x_.prefetch(order.to_fetch(k), order[k + 1], state_.w);
+            if (order.fetches(k)) prefetch(order.to_fetch(k), order[k + 1]);
             const std::int64_t i = order[k];
             std::uint32_t frozen = inactive_at(i);
             load_row(i, frozen);
@@ -193,6 +193,13 @@ class DualDescent {
 
    private:
     std::uint32_t inactive_at(std::int64_t i) const { return state_.shrunk[i] | inactive_; }
+
+    void prefetch(std::int64_t far, std::int64_t near) const {
+        x_.prefetch(far, near, state_.w);
+        __builtin_prefetch(state_.a + far * W);
+        __builtin_prefetch(squared_norm_.data() + far);
+        __builtin_prefetch(state_.hot + far);
+    }
 
     // 1: rows whose gap was large in the last pass.
     [[gnu::noinline]] void repeat_hot_rows(const PassOrder& order, Heartbeat& heartbeat) {

@@ -116,7 +116,9 @@ class SemismoothNewton {
     }
 
    private:
-    static constexpr double kFirstWidth = 2, kSampleWidth = 0.2;
+    // Of the hinge: all rows start at the border of the zone, so that the first step needs no
+    // factor.
+    static constexpr double kFirstWidth = 1, kSampleWidth = 0.2;
     static constexpr double kShrink = 0.3;     // delta of a stage over that of the one before
     static constexpr double kDecrement = 0.1;  // over the gap of the rows, at the end of a stage
     static constexpr double kComplementary = 0.3;  // rows_gap over tol that needs no further stage

@@ -288,50 +288,50 @@ inline std::size_t whole_lines(std::size_t n) {
     return (n + P - 1) / P * P;
 }
 
-// The weights w[index[0]], ..., w[index[P - 1]].
+// The weights w[index[0]], ..., w[index[P - 1]], each by a load of its own: on most CPUs that takes
+// half the time of a gather.
+template <class T, int... i>
+inline typename Line<T>::Register collect(const T* w, const std::int32_t* index,
+                                          std::integer_sequence<int, i...>) {
+    return typename Line<T>::Register{w[index[i]]...};
+}
 template <class T>
 inline Line<T> gather(const T* w, const std::int32_t* index) {
-    [[maybe_unused]] Line<T> line;
-#if defined(__AVX512F__)
-    if constexpr (std::is_same_v<T, float>) {
-        line.part[0] = reinterpret_cast<typename Line<T>::Register>(
-            _mm512_i32gather_ps(_mm512_loadu_si512(index), w, 4));
-        return line;
-    } else {
-        line.part[0] = reinterpret_cast<typename Line<T>::Register>(
-            _mm512_i32gather_pd(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(index)), w, 8));
-        return line;
-    }
-#elif defined(__AVX2__)
-    if constexpr (std::is_same_v<T, float>) {
-        for (int r = 0; r < 2; ++r)
-            line.part[r] = reinterpret_cast<typename Line<T>::Register>(_mm256_i32gather_ps(
-                w, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(index + 8 * r)), 4));
-        return line;
-    }
-#endif
-    T buffer[kPerLine<T>];
-    for (int i = 0; i < kPerLine<T>; ++i) buffer[i] = w[index[i]];
-    return Line<T>::load(buffer);
+    constexpr int P = Line<T>::kPerRegister;
+    Line<T> line;
+    for (int r = 0; r < Line<T>::kRegisters; ++r)
+        line.part[r] = collect(w, index + r * P, std::make_integer_sequence<int, P>());
+    return line;
 }
 
 // The products w[index[k]] x[k] for k < n < P, then zeros.
 template <class T, class Value>
 inline Line<T> gather_products(const T* w, const std::int32_t* index, const Value* x, int n) {
 #if defined(__AVX512F__)
+    Line<T> line;
     if constexpr (std::is_same_v<T, float>) {
-        Line<T> line;
         const auto mask = static_cast<__mmask16>((1u << n) - 1);
         const __m512i j = _mm512_maskz_loadu_epi32(mask, index);
         line.part[0] = reinterpret_cast<typename Line<T>::Register>(
             _mm512_mul_ps(_mm512_mask_i32gather_ps(_mm512_setzero_ps(), mask, j, w, 4),
                           _mm512_maskz_loadu_ps(mask, x)));
-        return line;
+    } else {
+        const auto mask = static_cast<__mmask8>((1u << n) - 1);
+        const __m256i j = _mm256_maskz_loadu_epi32(mask, index);
+        const __m512d weights = _mm512_mask_i32gather_pd(_mm512_setzero_pd(), mask, j, w, 8);
+        __m512d values;
+        if constexpr (std::is_same_v<Value, float>)
+            values = _mm512_maskz_cvtps_pd(mask, _mm256_maskz_loadu_ps(mask, x));
+        else
+            values = _mm512_maskz_loadu_pd(mask, x);
+        line.part[0] = reinterpret_cast<typename Line<T>::Register>(_mm512_mul_pd(weights, values));
     }
-#endif
+    return line;
+#else
     T products[kPerLine<T>] = {};
     for (int k = 0; k < n; ++k) products[k] = w[index[k]] * static_cast<T>(x[k]);
     return Line<T>::load(products);
+#endif
 }
 
 // The same for weights that stand in the order of x.
