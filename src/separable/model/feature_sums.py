@@ -5,6 +5,7 @@ A contribution is linear in the features, so the sums of the features give its m
 
 from __future__ import annotations
 
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -65,13 +66,12 @@ class FeatureSums:
             starts = np.arange(0, rows.n_rows + 1) * rows.n_features
             starts = starts if rows.indptr is None else rows.indptr
             rows = rows.take(np.setdiff1d(np.arange(rows.n_rows), _rows_of(huge, starts)))
-        if rows.indices is None:
-            sums = rows.values.sum(axis=0, dtype=np.float64)
-        else:
-            sums = np.bincount(rows.indices, rows.values, minlength=rows.n_features)
         with self._lock:
             self._count += rows.n_rows
-            self._sums += sums
+            if rows.indices is None:
+                self._sums += rows.values.sum(axis=0, dtype=np.float64)
+            else:  # not by np.bincount, which would touch every feature of a large vocabulary
+                np.add.at(self._sums, rows.indices, rows.values)
 
     def mean_contributions(self) -> dict[str, Floats]:
         """Return the mean contribution of each raw column to each score; {} without rows."""
@@ -81,10 +81,17 @@ class FeatureSums:
         assert isinstance(model, LinearModel)
         with self._lock:
             parts = model.weights * (self._sums / self._count)
-        names, index = np.unique(np.array(list(model.encoder.sources)), return_inverse=True)
+        names, index = self._columns
         totals = np.zeros((len(names), model.n_scores))
         np.add.at(totals, index, parts.T)
-        return dict(zip(names.tolist(), totals, strict=True))
+        return dict(zip(names, totals, strict=True))
+
+    @cached_property
+    def _columns(self) -> tuple[list[str], NDArray[np.intp]]:
+        """Raw columns, and the index of that of each feature."""
+        sources = () if self._model.encoder is None else self._model.encoder.sources
+        names, index = np.unique(np.array(list(sources)), return_inverse=True)
+        return names.tolist(), index
 
 
 def _rows_of(places: NDArray[np.intp], starts: NDArray[np.integer]) -> NDArray[np.intp]:
