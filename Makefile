@@ -13,6 +13,7 @@ CPP := $(shell find cpp -name '*.hpp' -o -name '*.cpp')
 CORE := src/separable/_core
 SANITIZED := build/sanitize-site
 LOWEST := .venv-lowest
+SERVERS := .venv-serving
 WHEEL := build/wheel
 KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 
@@ -20,7 +21,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn smoke-spark lint format docs house instructions bench bench-everyday bench-curves bench-main-job bench-out-of-core pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn smoke-spark lint format docs house instructions bench bench-everyday bench-curves bench-main-job bench-out-of-core bench-serve pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
@@ -110,6 +111,9 @@ bench-main-job: $(VENV)/extra-test ## measure `separable train` on nine files
 bench-out-of-core: $(VENV)/extra-test ## measure training out of core: time beside one pass of reading, anonymous memory
 	@$(PY) -m benchmarks.out_of_core
 
+bench-serve: $(VENV)/extra-test $(SERVERS)/installed ## measure `separable serve` beside the servers of MLflow and FastAPI
+	@$(PY) -m benchmarks serve
+
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py
 	@$(PY) docs/pictures/walk.py
@@ -139,7 +143,7 @@ stub: $(VENV)/installed ## write the type stubs of the compiled core again
 	  -m separable._core.$$($(PY) -c 'from separable._core import LEVEL; print(LEVEL)')
 
 clean: ## remove everything that make made
-	@rm -rf build dist $(VENV) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis \
+	@rm -rf build dist $(VENV) $(LOWEST) $(SERVERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis \
 	  .import_linter_cache .grimp_cache .cache
 	@find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2> /dev/null || true
 
@@ -172,6 +176,12 @@ lowest = $(PY) -c 'import pathlib, tomllib; \
   settings = tomllib.loads(pathlib.Path("pyproject.toml").read_text()); \
   needed = settings["project"]["dependencies"] + settings["dependency-groups"]["test"]; \
   print(*(each.replace(">=", "==") for each in needed), sep="\n")'
+
+# The peers of the server in an environment of their own: MLflow asks for versions of many packages.
+$(SERVERS)/installed:
+	@$(PYTHON) -m venv $(SERVERS)
+	@$(SERVERS)/bin/python -m pip --disable-pip-version-check -qq install mlflow fastapi uvicorn httptools uvloop
+	@touch $@
 
 # The wheel comes from the build folder of the editable install, so nothing is compiled again.
 define install_lowest

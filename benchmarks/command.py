@@ -44,7 +44,10 @@ ROWS = {
     "classes-zipf": ("many_classes:run_zipf", "16 classes against one, generated"),
     "voted": ("voted:run_voted", "predicting by vote, film reviews"),
     "limit": ("limit:run_limit", "an epoch beside the memory's bandwidth"),
-    "serve": ("serving:run_serving", "the web service, one row and many, beside a peer"),
+    "serve": (
+        "serving:run_serving",
+        "the web service, one row and many, beside MLflow and FastAPI",
+    ),
     "cold-start": ("cold_start:run_cold_start", "the command in a new process"),
     "sgd-defaults": ("sgd_defaults:run_sgd_defaults", "SGD at defaults, beside its held-out loss"),
     "sgd-same-schedule": ("sgd:run_same_schedule", "SGD with scikit-learn's own schedules"),

@@ -1,130 +1,187 @@
 """``separable serve`` over the loopback address: one row, many rows, start, memory.
 
-A server runs in a process of its own, one worker. A bounded client in this process keeps one
-connection (latency) or several (requests per second). The peer is a FastAPI-like application: the
-same uvicorn, a Starlette route, a scikit-learn pipeline on a pandas frame.
+A server runs in a process of its own, one worker, beside MLflow's and FastAPI's with a pipeline of
+scikit-learn. All run at once and are measured in turn, in rounds; each figure is the median.
 """
 
 from __future__ import annotations
 
-import http.client
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
-import textwrap
-import threading
 import time
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import separable
 from benchmarks.report import Line, Section, judge, markdown_table
+from benchmarks.serving_client import Connection, paced, rate, request
+from benchmarks.serving_peers import peers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from benchmarks.settings import Settings
 
 __all__ = ["run_serving"]
 
-#: Requests of each measurement, and connections of the throughput.
-REQUESTS, CONNECTIONS = 2000, 4
-#: Targets: seconds to be ready; milliseconds of one row (median, 99 %) and of 1000; times the peer.
-READY, MEDIAN, TAIL, BATCH, FASTER = 0.7, 0.7, 4.0, 10.0, 3.0
-DATA = "10 numbers, 10 categories"
-HEADERS = {"Content-Type": "application/json"}
-
-PEER = """
-    import pickle, sys
-    import pandas as pd
-    import uvicorn
-    from starlette.applications import Starlette
-    from starlette.responses import JSONResponse
-    from starlette.routing import Route
-
-    pipeline = pickle.load(open(sys.argv[1], "rb"))
-
-    async def predict(request):
-        frame = pd.DataFrame(await request.json())
-        names = pipeline.predict(frame).tolist()
-        return JSONResponse({"predictions": names, "p": pipeline.predict_proba(frame).tolist()})
-
-    app = Starlette(routes=[Route("/predict", predict, methods=["POST"])])
-    uvicorn.run(app, port=int(sys.argv[2]), log_level="error", access_log=False)
-"""
-
-
-@dataclass(frozen=True)
-class Served:
-    """What was measured of a server.
-
-    Parameters
-    ----------
-    ready : float
-        Seconds from the start of the process to the first answer.
-    median, tail : float
-        Seconds of one row: the median and 99 %.
-    rate : float
-        Requests per second over several connections.
-    batch : float
-        Seconds of 1000 rows.
-    memory : float
-        Resident megabytes at the end.
-    """
-
-    ready: float
-    median: float
-    tail: float
-    rate: float
-    batch: float
-    memory: float
-
-
-def run_serving(settings: Settings) -> Section:
-    """Measure our server and the peer's, one after the other, with the same rows."""
-    section, requests = Section(), REQUESTS if settings.judged else 200
-    table, y = _table(2000)
-    with tempfile.TemporaryDirectory() as folder:
-        ours = _measured(_our_command(Path(folder), table, y), table, requests)
-        theirs = _measured(_peer_command(Path(folder), table, y), table, requests)
-    rows = [_cells("separable", ours), _cells("Starlette + scikit-learn", theirs)]
-    print(markdown_table(HEADINGS, rows) + "\n")
-    figures = (
-        ("ready", ours.ready, theirs.ready, READY, "s"),
-        ("one row, median", 1e3 * ours.median, 1e3 * theirs.median, MEDIAN, "ms"),
-        ("one row, 99 %", 1e3 * ours.tail, 1e3 * theirs.tail, TAIL, "ms"),
-        ("1000 rows", 1e3 * ours.batch, 1e3 * theirs.batch, BATCH, "ms"),
-    )
-    for what, value, peer, asked, unit in figures:
-        verdict = judge(value, asked, at_most=True, judged=settings.judged)
-        sides = (f"{value:.3g} {unit}", f"{peer:.3g} {unit}")
-        section.lines.append(
-            Line("serve", DATA, what, *sides, value, unit, asked, at_most=True, verdict=verdict)
-        )
-    faster = ours.rate / theirs.rate
-    verdict = judge(faster, FASTER, at_most=False, judged=settings.judged)
-    sides = (f"{ours.rate:.0f}", f"{theirs.rate:.0f}")
-    section.lines.append(
-        Line("serve", DATA, "requests/s", *sides, faster, "x", FASTER, False, verdict)
-    )
-    section.raw.append({"ours": vars(ours), "peer": vars(theirs)})
-    return section
-
-
+#: Requests of each throughput, connections, paced requests and their pace, requests of many rows.
+REQUESTS, CONNECTIONS, PACED, PER_SECOND, BATCHES, ROUNDS = 2000, 4, 200, 100.0, 10, 5
+#: Requests after which the memory must be that after the first ones.
+GROWTH_REQUESTS, FIRST_REQUESTS = 200_000, 10_000
+#: Terms of the text model, and words of a text.
+TERMS, WORDS = 400_000, 60
+#: Targets: seconds to be ready; milliseconds of one row (median, 99 %) and of 1000; megabytes.
+READY, MEDIAN, TAIL, BATCH, MEMORY, GROWTH = 0.7, 0.7, 4.0, 10.0, 120.0, 2.0
+#: Times the requests per second of a peer.
+FASTER = {"MLflow": 4.0, "FastAPI": 3.0}
+DATA, TEXT = "10 numbers, 10 categories", "a text"
+PATHS = {"MLflow": "/invocations"}
 HEADINGS = ("server", "ready", "one row", "99 %", "requests/s", "1000 rows", "memory")
 
 
-def _cells(name: str, served: Served) -> tuple[str, ...]:
-    times = [f"{1e3 * each:.2f} ms" for each in (served.median, served.tail)]
-    return (
-        name, f"{served.ready:.2f} s", *times, f"{served.rate:.0f}",
-        f"{1e3 * served.batch:.1f} ms", f"{served.memory:.0f} MB",
-    )  # fmt: skip
+@dataclass
+class Server:
+    """A server that runs, and what was measured of it.
+
+    Parameters
+    ----------
+    name : str
+    port, pid : int
+    ready : float
+        Seconds from the start of the process to the first answer.
+    one, many : list of bytes
+        Requests of one row, and of 1000.
+    """
+
+    name: str
+    port: int
+    pid: int
+    ready: float
+    one: Sequence[bytes]
+    many: bytes | None = None
+    times: list[float] = field(default_factory=list)
+    rates: list[float] = field(default_factory=list)
+    batches: list[float] = field(default_factory=list)
+
+    def measure(self, requests: int) -> None:
+        """Add a round."""
+        chosen = [self.one[i % len(self.one)] for i in range(requests)]
+        self.times += paced(self.port, chosen[:PACED], PER_SECOND)
+        self.rates.append(rate(self.port, chosen, CONNECTIONS))
+        if self.many is not None:
+            self.batches += paced(self.port, [self.many] * BATCHES)
+
+    @property
+    def median(self) -> float:
+        """Milliseconds of one row, at a pace of 100 requests/s."""
+        return 1e3 * median(self.times)
+
+    @property
+    def tail(self) -> float:
+        """Milliseconds below which 99 % of them are."""
+        return 1e3 * float(np.quantile(self.times, 0.99))
+
+    @property
+    def rate(self) -> float:
+        """Requests per second over several connections."""
+        return median(self.rates)
+
+    @property
+    def batch(self) -> float:
+        """Milliseconds of 1000 rows."""
+        return 1e3 * median(self.batches) if self.batches else float("nan")
+
+    @property
+    def memory(self) -> float:
+        """Resident megabytes of the process and its children."""
+        return sum(_resident(pid) for pid in _group(self.pid))
+
+    def cells(self) -> tuple[str, ...]:
+        """Return a row of the table."""
+        return (
+            self.name, f"{self.ready:.2f} s", f"{self.median:.2f} ms", f"{self.tail:.2f} ms",
+            f"{self.rate:.0f}", f"{self.batch:.1f} ms", f"{self.memory:.0f} MB",
+        )  # fmt: skip
+
+
+def run_serving(settings: Settings) -> Section:
+    """Measure our server and the peers in turn, then a model of texts, and the memory."""
+    section, requests = Section(), REQUESTS if settings.judged else 200
+    rounds = ROUNDS if settings.judged else 1
+    table, y = _table(2000)
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        folder = Path(name)
+        commands = {"separable": _our_command(folder, table, y), **peers(folder, table, y)}
+        servers = [
+            stack.enter_context(_running(each, command, _rows(table)))
+            for each, command in commands.items()
+        ]
+        texts = stack.enter_context(_running("texts", *_text_command(folder)))
+        for _ in range(rounds):
+            for server in (*servers, texts):
+                server.measure(requests)
+        print(markdown_table(HEADINGS, [each.cells() for each in (*servers, texts)]) + "\n")
+        _judge_ours(section, settings, servers[0], texts)
+        _judge_peers(section, settings, servers)
+        growth = _growth(servers[0], GROWTH_REQUESTS if settings.judged else 2000)
+        _add(section, settings.judged, DATA, "growth of memory", growth, GROWTH, "MB")
+    return section
+
+
+def _judge_ours(section: Section, settings: Settings, ours: Server, texts: Server) -> None:
+    for data, server in ((DATA, ours), (TEXT, texts)):
+        _add(section, settings.judged, data, "one row, median", server.median, MEDIAN, "ms")
+        _add(section, settings.judged, data, "one row, 99 %", server.tail, TAIL, "ms")
+    _add(section, settings.judged, DATA, "ready", ours.ready, READY, "s")
+    _add(section, settings.judged, DATA, "1000 rows", ours.batch, BATCH, "ms")
+    _add(section, settings.judged, DATA, "memory", ours.memory, MEMORY, "MB")
+
+
+def _judge_peers(section: Section, settings: Settings, servers: list[Server]) -> None:
+    ours, *others = servers
+    for peer in others:
+        ratio = median(a / b for a, b in zip(ours.rates, peer.rates, strict=True))
+        target = FASTER[peer.name]
+        verdict = judge(ratio, target, at_most=False, judged=settings.judged)
+        sides = (f"{ours.rate:.0f}", f"{peer.name} {peer.rate:.0f}")
+        line = Line("serve", DATA, "requests/s", *sides, ratio, "x", target, False, verdict)
+        section.add(line, {"ours": ours.rates, "peer": peer.rates})
+
+
+def _add(
+    section: Section,
+    is_judged: bool,
+    data: str,
+    what: str,
+    value: float,
+    target: float,
+    unit: str,
+) -> None:
+    verdict = judge(value, target, at_most=True, judged=is_judged)
+    shown = f"{value:.3g} {unit}"
+    line = Line("serve", data, what, shown, "-", value, unit, target, at_most=True, verdict=verdict)
+    section.add(line, {"value": value})
+
+
+def _growth(server: Server, requests: int) -> float:
+    """Return the megabytes by which the memory grows from the first requests to the last."""
+    bodies = [server.one[i % len(server.one)] for i in range(requests)]
+    rate(server.port, bodies[:FIRST_REQUESTS], CONNECTIONS)
+    before = server.memory
+    rate(server.port, bodies, CONNECTIONS)
+    return server.memory - before
+
+
+# ---------------------------------------------------------------------- models
 
 
 def _table(rows: int) -> tuple[dict[str, list[Any]], list[str]]:
@@ -136,59 +193,69 @@ def _table(rows: int) -> tuple[dict[str, list[Any]], list[str]]:
     return table, np.where(score > 0, "yes", "no").tolist()
 
 
-def _our_command(folder: Path, table: dict[str, list[Any]], y: list[str]) -> list[str]:
-    path = folder / "model.safetensors"
-    separable.train({**table, "y": y}, "y", model="logistic-regression").save(path)
+def _rows(table: dict[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+
+
+def _serve(path: Path) -> list[str]:
     return [sys.executable, "-m", "separable.cli", "serve", str(path), "-q", "--port", "PORT"]
 
 
-def _peer_command(folder: Path, table: dict[str, list[Any]], y: list[str]) -> list[str]:
-    import pickle
-
-    import pandas as pd
-    from sklearn.compose import make_column_transformer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder, StandardScaler
-
-    names = list(table)
-    columns = make_column_transformer(
-        (StandardScaler(), names[:10]), (OneHotEncoder(handle_unknown="ignore"), names[10:])
-    )
-    pipeline = make_pipeline(columns, LogisticRegression()).fit(pd.DataFrame(table), y)
-    (folder / "model.pickle").write_bytes(pickle.dumps(pipeline))
-    (folder / "peer.py").write_text(textwrap.dedent(PEER))
-    return [sys.executable, str(folder / "peer.py"), str(folder / "model.pickle"), "PORT"]
+def _our_command(folder: Path, table: dict[str, list[Any]], y: list[str]) -> list[str]:
+    path = folder / "model.safetensors"
+    separable.train({**table, "y": y}, "y", model="logistic-regression").save(path)
+    return _serve(path)
 
 
-def _measured(command: list[str], table: dict[str, list[Any]], requests: int) -> Served:
-    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
-    bodies = [json.dumps([row]).encode() for row in rows]
-    many = json.dumps(rows[:1000]).encode()
-    with _running(command, bodies[0]) as (port, pid, ready):
-        times = np.array(_times(port, [bodies[i % len(bodies)] for i in range(requests)]))
-        rate = _rate(port, bodies, requests)
-        batch = float(np.median(_times(port, [many] * 20)))
-        memory = _memory(pid)
-    return Served(
-        ready, float(np.median(times)), float(np.quantile(times, 0.99)), rate, batch, memory
-    )
+def _text_command(folder: Path) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return the command of a model of words and pairs with random weights, and rows for it."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{k}" for k in range(50_000)])
+    share = 1 / np.arange(1, len(words) + 1) ** 0.9
+    texts = [
+        " ".join(words[rng.choice(len(words), WORDS, p=share / share.sum())])
+        for _ in range(TERMS * 9 // 400)
+    ]
+    encoder = separable.TextEncoder(ngram_range=(1, 2)).fit(texts)
+    terms = len(encoder.feature_names)
+    if terms < TERMS:
+        raise RuntimeError(f"The text model has {terms} terms.")
+    weights = rng.normal(size=(1, terms))
+    model = separable.LinearModel(weights, [0.0], ["no", "yes"], "score", encoder=encoder)
+    model.save(folder / "texts.safetensors")
+    return _serve(folder / "texts.safetensors"), [{"text": text} for text in texts[:300]]
+
+
+# ---------------------------------------------------------------------- processes
 
 
 @contextmanager
-def _running(command: list[str], body: bytes) -> Iterator[tuple[int, int, float]]:
-    """Start a server; yield its port, its process and the seconds until it answered."""
-    port = _free_port()
+def _running(name: str, command: list[str], rows: list[dict[str, Any]]) -> Iterator[Server]:
+    """Start a server, and end it with all its children."""
+    port, path = _free_port(), PATHS.get(name, "/predict")
+    one = [request(path, _body(name, [row])) for row in rows]
+    many = request(path, _body(name, rows[:1000])) if len(rows) >= 1000 else None
     started = time.perf_counter()
     with subprocess.Popen(
-        [port_of if port_of != "PORT" else str(port) for port_of in command]
+        [str(port) if each == "PORT" else each for each in command],
+        start_new_session=True,
+        env=os.environ | {"PATH": f"{Path(command[0]).parent}:{os.environ['PATH']}"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     ) as process:
         try:
-            _until_ready(port, body, started + 60)
-            yield port, process.pid, time.perf_counter() - started
+            _until_ready(port, one[0], started + 60)
+            yield Server(name, port, process.pid, time.perf_counter() - started, one, many)
         finally:
-            process.terminate()
-            process.wait(20)
+            os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def _body(name: str, rows: list[dict[str, Any]]) -> bytes:
+    return json.dumps({"dataframe_records": rows} if name == "MLflow" else rows).encode()
 
 
 def _free_port() -> int:
@@ -199,10 +266,11 @@ def _free_port() -> int:
         return int(found.getsockname()[1])
 
 
-def _until_ready(port: int, body: bytes, deadline: float) -> None:
+def _until_ready(port: int, data: bytes, deadline: float) -> None:
     while time.perf_counter() < deadline:
         try:
-            _times(port, [body])
+            with Connection(port) as connection:
+                connection.ask(data)
         except OSError:
             time.sleep(0.005)
         else:
@@ -210,37 +278,21 @@ def _until_ready(port: int, body: bytes, deadline: float) -> None:
     raise RuntimeError("The server did not answer within a minute.")
 
 
-def _times(port: int, bodies: list[bytes]) -> list[float]:
-    """Return the seconds of requests over one connection."""
-    connection, times = http.client.HTTPConnection("127.0.0.1", port, timeout=30), []
-    try:
-        for body in bodies:
-            start = time.perf_counter()
-            connection.request("POST", "/predict", body, HEADERS)
-            answer = connection.getresponse()
-            answer.read()
-            times.append(time.perf_counter() - start)
-            if answer.status != 200:
-                raise RuntimeError(f"The server answered {answer.status}.")
-    finally:
-        connection.close()
-    return times
+def _group(leader: int) -> list[int]:
+    """Return the processes of a group."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[2]) == leader:
+                found.append(int(entry.name))
+    return found
 
 
-def _rate(port: int, bodies: list[bytes], requests: int) -> float:
-    """Return the requests per second over several connections."""
-    part = [bodies[i % len(bodies)] for i in range(requests // CONNECTIONS)]
-    threads = [threading.Thread(target=_times, args=(port, part)) for _ in range(CONNECTIONS)]
-    start = time.perf_counter()
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return len(part) * CONNECTIONS / (time.perf_counter() - start)
-
-
-def _memory(pid: int) -> float:
-    """Return the resident memory of a process in megabytes."""
+def _resident(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     (line,) = [each for each in status.splitlines() if each.startswith("VmRSS")]
     return float(line.split()[1]) / 1024

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from separable.export import export
-from tests.serve.conftest import RECORD
+from separable.serve import app
+from tests.serve.conftest import RECORD, serving
 
 
 def test_the_document_describes_the_columns(client, model_file):
@@ -44,3 +45,30 @@ def test_the_page_has_the_form_the_columns_and_no_requests(client):
     assert 'id="what-if"' in text
     assert "<td>flipper_length_mm</td>" in text
     assert "connect-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_the_page_has_an_example_with_its_answer_and_counts_no_row(client):
+    text = client("GET", "/").body.decode()
+    row = client.application.registry.get().example()[0]
+    assert client.application.registry.get().sums.n_rows == 0
+    answer = client("POST", "/predict?explain=10", row).json["predictions"][0]
+    assert f"<td>{answer['prediction']}</td>" in text
+    assert all(f"<td>{each['contribution']:+.4g}</td>" in text for each in answer["because"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_the_page_in_a_browser(browser, model_file, has_scripts):
+    context = browser.new_context(java_script_enabled=has_scripts)
+    page, messages = context.new_page(), []
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    with serving(app(model_file)) as (host, port):
+        page.goto(f"http://{host}:{port}/")
+        assert page.locator("#what-if input").count() == (5 if has_scripts else 0)
+        text = page.inner_text("body")
+    context.close()
+    assert ("The form needs JavaScript" in text) != has_scripts
+    assert "flipper_length_mm" in text
+    assert "probability_Adelie" in text
+    assert not messages

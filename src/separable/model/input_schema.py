@@ -59,9 +59,9 @@ class InputColumn:
             return "an error"
         if self.missing:
             return "an indicator of its own, as in the training data"
-        return {"number": "the mean of the training data", "text": "the empty text"}.get(
-            self.kind, "no level"
-        )
+        mean = "the mean of the training data"
+        known = {"number": mean, "date": mean, "boolean": "false", "text": "the empty text"}
+        return known.get(self.kind, "no level")
 
 
 def input_schema(model: Model) -> tuple[InputColumn, ...] | None:
@@ -132,6 +132,7 @@ def _typical(model: Model) -> Mapping[str, Any]:
 def _fallback(column: Any, levels: tuple[str, ...]) -> Any:
     """Return an example of a column that training recorded no typical value of."""
     if column.kind == "number":
-        return float(f"{getattr(column, 'mean', 0.0):.6g}")
+        knots = getattr(column, "knots", ())
+        return float(f"{knots[len(knots) // 2] if len(knots) else column.mean:.6g}")
     examples = {"boolean": True, "date": "2024-01-31", "text": "A text of some words."}
     return levels[0] if levels else examples.get(column.kind)

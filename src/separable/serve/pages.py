@@ -13,6 +13,8 @@ from separable.export.openapi import document
 from separable.report.what_if import DATA_ID, FORM_ID, WhatIf, what_if
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from separable.model.input_schema import InputColumn
     from separable.serve.served_model import ServedModel
 
@@ -24,7 +26,8 @@ STYLE = """
 :root { color-scheme: light dark; --what-if-up: #2166ac; --what-if-down: #b2182b; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
 .wide table { border-collapse: collapse; } code { font-size: .9em; } .wide { overflow-x: auto; }
-.wide th, .wide td { padding: .2rem .8rem .2rem 0; text-align: left; }
+.wide th, .wide td { padding: .2rem .8rem .2rem 0; text-align: left; white-space: nowrap; }
+.wide table { margin-bottom: 1rem; }
 .wide th { border-bottom: 1px solid; }
 """
 
@@ -54,7 +57,7 @@ def landing_page(served: ServedModel) -> tuple[str, str]:
         data = json.dumps(form.data, ensure_ascii=False, allow_nan=False).replace("<", "\\u003c")
         parts += [
             f'<section aria-label="Try values"><h2>Try values</h2><div id="{FORM_ID}">'
-            "<noscript>The form needs JavaScript; the table below does not.</noscript></div>",
+            "<noscript>The form needs JavaScript; the tables below do not.</noscript></div>",
             f'</section><script type="application/json" id="{DATA_ID}">{data}</script>',
         ]
     else:
@@ -83,15 +86,11 @@ def _facts(served: ServedModel) -> str:
 def _columns_table(columns: tuple[InputColumn, ...] | None) -> str:
     if columns is None:
         return "<p>Records may have any keys, with numbers or texts as values.</p>"
-    rows = [
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in _cells(column)) + "</tr>"
-        for column in columns[:1000]
-    ]
-    head = "<tr><th>column</th><th>type</th><th>training data</th><th>a missing value is</th></tr>"
-    return f'<div class="wide"><table>{head}{"".join(rows)}</table></div>'
+    heads = ("column", "type", "training data", "a missing value is")
+    return _table(heads, [_cells(column) for column in columns[:1000]])
 
 
-def _cells(column: InputColumn) -> tuple[str, str, str, str]:
+def _cells(column: InputColumn) -> tuple[str, ...]:
     values = ", ".join(column.levels[:8]) + (" ..." if len(column.levels) > 8 else "")
     if column.low is not None:
         values = f"{column.low:g} to {column.high:g}"
@@ -99,10 +98,29 @@ def _cells(column: InputColumn) -> tuple[str, str, str, str]:
 
 
 def _example(served: ServedModel) -> str:
-    row = {column.name: column.example for column in served.columns or ()}
+    """Return a request for the typical row, and its answer."""
+    found = served.example()
+    if found is None:
+        return ""
+    row, answer = found
     body = json.dumps([row], ensure_ascii=False)
-    command = f"curl -H 'Content-Type: application/json' --data '{body}' ADDRESS/predict"
-    return f'<h2>Example</h2><div class="wide"><code>{html.escape(command)}</code></div>'
+    command = f"curl -H 'Content-Type: application/json' --data '{body}' ADDRESS/predict?explain=10"
+    reasons = answer.pop("because", [])
+    facts = [(name, f"{x:.6g}" if isinstance(x, float) else str(x)) for name, x in answer.items()]
+    terms = [(x["feature"], x["value"], f"{x['contribution']:+.4g}") for x in reasons]
+    return (
+        f'<h2>Example</h2><div class="wide"><code>{html.escape(command)}</code></div>'
+        f"<p>Its answer, and the largest contributions to the score:</p>"
+        f"{_table(('answer', ''), facts)}{_table(('feature', 'value', 'contribution'), terms)}"
+    )
+
+
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
+    lines = [
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    ]
+    head = "".join(f"<th>{html.escape(each)}</th>" for each in heads)
+    return f'<div class="wide"><table><tr>{head}</tr>{"".join(lines)}</table></div>'
 
 
 def _policy(script: str) -> str:

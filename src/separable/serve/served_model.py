@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Predicted", "ServedModel", "Warned"]
 
+#: Contributions in the answer to the example.
+EXAMPLE_REASONS = 10
 TOO_LARGE = (
     f"it is larger than {LARGEST_NUMBER:g}, and the score might not be finite. Correct it, or send "
     "null if it is missing."
@@ -199,9 +201,21 @@ class ServedModel:
             quick = self._predict_record(data[0])
             if quick is not None:
                 return quick
+        predicted = self._predicted(data, explain)
+        assert predicted.rows is not None
+        self.sums.add_rows(predicted.rows)
+        return predicted
+
+    def example(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
+        """Return the typical row of training and its answer, which no metric counts."""
+        row = {column.name: column.example for column in self.columns or ()}
+        if not row or all(value is None for value in row.values()):
+            return None
+        return row, self._predicted([row], EXAMPLE_REASONS).records()[0]
+
+    def _predicted(self, data: Any, explain: int) -> Predicted:
         rows, warnings = self._encoded(data)
         scores = self.model.explain(rows).all_scores
-        self.sums.add_rows(rows)
         return Predicted(self.model, scores, rows, warnings, explain)
 
     def _predict_record(self, record: dict[str, Any]) -> Predicted | None:
