@@ -15,6 +15,7 @@ import tempfile
 import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["run_serving"]
 
-#: Requests of each throughput, connections, paced requests and their pace, requests of many rows.
-REQUESTS, CONNECTIONS, PACED, PER_SECOND, BATCHES, ROUNDS = 2000, 4, 200, 100.0, 10, 5
+#: Seconds of each throughput, connections, paced requests and their pace, requests of many rows.
+SECONDS, CONNECTIONS, PACED, PER_SECOND, BATCHES, ROUNDS = 2.0, 4, 100, 100.0, 5, 5
 #: Requests after which the memory must be that after the first ones.
 GROWTH_REQUESTS, FIRST_REQUESTS = 200_000, 10_000
 #: Terms of the text model, and words of a text.
@@ -72,11 +73,10 @@ class Server:
     rates: list[float] = field(default_factory=list)
     batches: list[float] = field(default_factory=list)
 
-    def measure(self, requests: int) -> None:
+    def measure(self, seconds: float) -> None:
         """Add a round."""
-        chosen = [self.one[i % len(self.one)] for i in range(requests)]
-        self.times += paced(self.port, chosen[:PACED], PER_SECOND)
-        self.rates.append(rate(self.port, chosen, CONNECTIONS))
+        self.times += paced(self.port, list(islice(cycle(self.one), PACED)), PER_SECOND)
+        self.rates.append(rate(self.port, cycle(self.one), CONNECTIONS, seconds))
         if self.many is not None:
             self.batches += paced(self.port, [self.many] * BATCHES)
 
@@ -115,8 +115,8 @@ class Server:
 
 def run_serving(settings: Settings) -> Section:
     """Measure our server and the peers in turn, then a model of texts, and the memory."""
-    section, requests = Section(), REQUESTS if settings.judged else 200
-    rounds = ROUNDS if settings.judged else 1
+    section = Section()
+    seconds, rounds = (SECONDS, ROUNDS) if settings.judged else (0.3, 1)
     table, y = _table(2000)
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         folder = Path(name)
@@ -128,8 +128,8 @@ def run_serving(settings: Settings) -> Section:
         texts = stack.enter_context(_running("texts", *_text_command(folder)))
         for _ in range(rounds):
             for server in (*servers, texts):
-                server.measure(requests)
-        print(markdown_table(HEADINGS, [each.cells() for each in (*servers, texts)]) + "\n")
+                server.measure(seconds)
+        print("\n" + markdown_table(HEADINGS, [each.cells() for each in (*servers, texts)]) + "\n")
         _judge_ours(section, settings, servers[0], texts)
         _judge_peers(section, settings, servers)
         growth = _growth(servers[0], GROWTH_REQUESTS if settings.judged else 2000)
@@ -174,10 +174,9 @@ def _add(
 
 def _growth(server: Server, requests: int) -> float:
     """Return the megabytes by which the memory grows from the first requests to the last."""
-    bodies = [server.one[i % len(server.one)] for i in range(requests)]
-    rate(server.port, bodies[:FIRST_REQUESTS], CONNECTIONS)
+    rate(server.port, islice(cycle(server.one), FIRST_REQUESTS), CONNECTIONS)
     before = server.memory
-    rate(server.port, bodies, CONNECTIONS)
+    rate(server.port, islice(cycle(server.one), requests), CONNECTIONS)
     return server.memory - before
 
 

@@ -6,10 +6,11 @@ import selectors
 import socket
 import time
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 __all__ = ["Connection", "paced", "rate", "request"]
 
@@ -91,23 +92,37 @@ def paced(port: int, requests: Sequence[bytes], per_second: float | None = None)
     return times
 
 
-def rate(port: int, requests: Sequence[bytes], connections: int) -> float:
-    """Return the requests per second over several connections, each with one at a time."""
+def rate(port: int, requests: Iterable[bytes], connections: int, seconds: float = inf) -> float:
+    """Return the requests per second over several connections, each with one at a time.
+
+    Parameters
+    ----------
+    port : int
+    requests : iterable of bytes
+        At least one for each connection.
+    connections : int
+    seconds : float
+        No request is sent after these.
+    """
     ready, left, answered = selectors.DefaultSelector(), iter(requests), 0
     opened = [Connection(port) for _ in range(connections)]
     start = time.perf_counter()
     for each in opened:
         ready.register(each.socket, selectors.EVENT_READ, each)
         each.socket.sendall(next(left))
-    while answered < len(requests):
+    under_way = connections
+    while under_way:
         for key, _ in ready.select(60):
-            if key.data.receive() is not None:
-                answered += 1
-                data = next(left, None)
-                if data is not None:
-                    key.data.socket.sendall(data)
-    seconds = time.perf_counter() - start
+            if key.data.receive() is None:
+                continue
+            answered += 1
+            data = next(left, None) if time.perf_counter() < start + seconds else None
+            if data is None:
+                under_way -= 1
+            else:
+                key.data.socket.sendall(data)
+    taken = time.perf_counter() - start
     for each in opened:
         each.socket.close()
     ready.close()
-    return answered / seconds
+    return answered / taken
