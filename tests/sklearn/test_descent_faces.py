@@ -154,3 +154,18 @@ def test_negative_power_t_warns_as_in_scikit_learn(name):
     for package in (faces, linear_model):
         with pytest.warns(FutureWarning, match="Negative values for `power_t` are deprecated"):
             getattr(package, name)(power_t=-0.1).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("class_weight", [{0: 1.0, 1: 5.0, 2: 0.5}, {1: 2.0}, "balanced"])
+@pytest.mark.parametrize("name", ["SGDClassifier", "Perceptron"])
+def test_the_weight_of_a_class_counts_in_its_own_model(name, class_weight):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4))
+    y = np.digitize(X @ [1.0, -2.0, 0.5, 0.0] + rng.normal(size=200), [-1, 1.5])
+    options = {"class_weight": class_weight, "shuffle": False, "tol": None, "max_iter": 5}
+    ours = getattr(faces, name)(**options).fit(X, y)
+    theirs = getattr(linear_model, name)(**options).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, rtol=1e-6, atol=1e-9)
+    np.testing.assert_array_equal(ours.model_.predict(X), theirs.predict(X))

@@ -11,6 +11,7 @@ import numpy as np
 
 from separable.certified.estimators.elastic_net import ElasticNet as Learner
 from separable.fitting.best_candidate import GridEdgeWarning
+from separable.moments.regression.ridge import Ridge
 from separable.select.estimators.elastic_net_cv import ElasticNetCV as SearchLearner
 from separable.select.regularization_path import path
 from separable.sklearn.base import Face, gap_tolerance, quiet, weights_of
@@ -178,20 +179,29 @@ class ElasticNet(Face, linear_model.ElasticNet):
         else:
             self.n_features_in_ = X.shape[1]
         weight = None if isinstance(sample_weight, numbers.Number) else weights_of(sample_weight, X)
-        learner = Learner(
-            float(self.alpha),
-            l1_ratio=float(self.l1_ratio),
-            fit_intercept=bool(self.fit_intercept),
-            positive=bool(self.positive),
-            tol=gap_tolerance(self.tol, X),
-            max_iter=max(MAX_ITER, self.max_iter),
-        )
+        learner = self._learner(X)
         with quiet(UserWarning) if self.alpha == 0 else nullcontext():
             learner.fit(X, y, weight)
         intercept = learner.intercept_ if self.fit_intercept else 0.0
         self._publish(learner, learner.coef_, intercept, X.dtype)
-        self.dual_gap_, self.n_iter_ = X.dtype.type(learner.dual_gap_), learner.n_iter_
+        several = np.ndim(learner.coef_) == 2
+        no_gap = np.zeros(len(learner.coef_)) if several else 0.0
+        self.dual_gap_ = X.dtype.type(getattr(learner, "dual_gap_", no_gap))
+        self.n_iter_ = getattr(learner, "n_iter_", [1] * len(learner.coef_) if several else 1)
         return self
+
+    def _learner(self, X: Any) -> Any:
+        fit_intercept, positive = bool(self.fit_intercept), bool(self.positive)
+        if self.alpha == 0 and not positive:
+            return Ridge(0.0, fit_intercept)  # least squares, solved directly
+        return Learner(
+            float(self.alpha),
+            l1_ratio=float(self.l1_ratio),
+            fit_intercept=fit_intercept,
+            positive=positive,
+            tol=gap_tolerance(self.tol, X),
+            max_iter=max(MAX_ITER, self.max_iter),
+        )
 
 
 class Lasso(ElasticNet, linear_model.Lasso):
