@@ -26,8 +26,8 @@ from separable.typing import Floats
 
 #: Maximum number of columns without a working set, for sparse and for smooth penalties.
 MAX_FULL_COLUMNS, MAX_FULL_COLUMNS_SMOOTH = 500, 2000
-#: Minimum number of blocks of the working set.
-MIN_WORKING_BLOCKS = 32
+#: Minimum number of blocks of the working set, and its growth over the non-zero blocks.
+MIN_WORKING_BLOCKS, WORKING_GROWTH = 32, 1.5
 #: Multiplications between two passes over the rows, about a tenth of a second.
 MAX_WORK = 1 << 28
 #: A relative gap at the level of rounding, and the relative change of the objective there.
@@ -182,7 +182,7 @@ class BlockDescent:
             beyond[before] = False
             if not beyond.any():
                 return before
-        size = max(MIN_WORKING_BLOCKS, 2 * int(used.sum()))
+        size = max(MIN_WORKING_BLOCKS, int(WORKING_GROWTH * used.sum()))
         chosen = np.argsort(-violations, kind="stable")[:size]
         chosen = chosen[: max(1, int((violations[chosen] > 0).sum()))]
         if before is None or len(chosen) >= 4 * len(before):
