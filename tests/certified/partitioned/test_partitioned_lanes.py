@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -229,6 +230,23 @@ def test_columns_far_from_zero() -> None:
     far, _ = solved(partitions(X + 1e6, y), LOGISTIC, [Lane(1.0)], 2)
     assert far.certificates[0].relative_gap < 1e-4  # rounding of the intercept counts
     np.testing.assert_allclose(far.weights, near.weights, rtol=1e-3)
+
+
+@pytest.mark.parametrize("loss", [HINGE, SQUARED_HINGE], ids=["hinge", "squared_hinge"])
+def test_the_primal_is_that_of_the_published_numbers_in_fractions(loss: Loss) -> None:
+    X, y = table(200, 3)
+    X = X * np.array([1.0, 100.0, 0.01]) + np.array([0.0, 1e4, 0.0])
+    found, _ = solved(partitions(X, y), loss, [Lane(1.0)], 2)
+    w = [Fraction(float(each)) for each in found.weights[:, 0]]
+    total = sum((each * each for each in w), Fraction(0)) / 2
+    for row, label in zip(X.tolist(), y.tolist(), strict=True):
+        score = Fraction(float(found.intercept[0]))
+        score += sum((Fraction(x) * u for x, u in zip(row, w, strict=True)), Fraction(0))
+        rest = max(Fraction(0), 1 - (score if label else -score))
+        total += rest if loss is HINGE else rest**2
+    (proof,) = found.certificates
+    assert abs(total - Fraction(proof.primal)) <= Fraction(1e-12) * total
+    assert proof.dual <= total
 
 
 def test_tasks_can_be_sent_elsewhere() -> None:

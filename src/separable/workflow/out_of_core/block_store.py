@@ -201,8 +201,8 @@ def _disk_errors(folder: Path) -> Iterator[None]:
                 ".",
             ) from error
         raise InputError(
-            f"The cache folder {folder} cannot be written: {error.strerror}. Name another one "
-            "with ",
+            f"The cache folder {folder} cannot be written ({error.strerror or error}). Name "
+            "another one with ",
             Option("cache", "DIR"),
             ".",
         ) from error
