@@ -190,8 +190,7 @@ class LinearModel:
             "calibration": _checked_calibration(self, len(weights)),
             "output_range": checked_range(self.output_range, self.link, len(weights)),
         }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        vars(self).update(checked)  # frozen for others
         check_decision(self)
         check_statistics(self.column_statistics, len(weights))
 

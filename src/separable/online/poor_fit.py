@@ -97,8 +97,9 @@ def poor_fit_message(
     if batch.present is None and n_rows <= most:
         sample, y_sample = batch.rows, y
     else:
-        present = np.arange(n_rows) if batch.present is None else batch.present
-        chosen = present[np.unique(np.linspace(0, n_present - 1, most).astype(np.int64))]
+        steps = min(most, n_present)
+        chosen = np.arange(steps) * (n_present - 1) // (steps - 1)
+        chosen = chosen if batch.present is None else batch.present[chosen]
         sample, y_sample = batch.rows.take(chosen), y[chosen]
     with np.errstate(all="ignore"):
         oddities = [*_light(batch), *_odd_numbers(model, batch, y)]

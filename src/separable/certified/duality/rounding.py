@@ -368,9 +368,8 @@ def _balanced(
     moved[row] -= over
     step = float(z[row] - moved[row])  # exact: they are close
     left = np.array([abs(over - step) + UNIT * abs(over)])
-    point = np.zeros_like(z)
-    point[row] = step
-    return moved[:, None], correlation - problem.x.rmatvec(point[:, None]), left
+    part = step * problem.x.take(np.array([row])).T
+    return moved[:, None], correlation - part, left
 
 
 # ---------------------------------------------------------------------- exact intercepts

@@ -54,13 +54,17 @@ def plain(value: Any, where: str, depth: int = 0) -> JSON:
         return _plain_text(str(value), where)
     if isinstance(value, (list, tuple)):
         return [
-            item if _is_plain(item) else plain(item, f"{where}[{i}]", depth + 1)
+            item
+            if type(item) in PLAIN_TYPES or _is_plain(item)
+            else plain(item, f"{where}[{i}]", depth + 1)
             for i, item in enumerate(value)
         ]
     if isinstance(value, (dict, Mapping)):  # dict first: the check of an abstract class is slow
         return {
             _plain_key(key, where): (
-                item if _is_plain(item) else plain(item, f"{where}[{key!r}]", depth + 1)
+                item
+                if type(item) in PLAIN_TYPES or _is_plain(item)
+                else plain(item, f"{where}[{key!r}]", depth + 1)
             )
             for key, item in value.items()
         }
