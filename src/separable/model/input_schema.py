@@ -85,7 +85,7 @@ def input_schema(model: Model) -> tuple[InputColumn, ...] | None:
         of = "number" if kind in ("polynomial", "spline") else "category"
         return tuple(
             InputColumn(str(name), cast("Kind", of), needs_value=True)
-            for name in (range(count) if names is None else names)
+            for name in ([f"x{j}" for j in range(count)] if names is None else names)
         )
     feature_names = model.feature_names or [f"x{j}" for j in range(model.n_features)]
     return tuple(

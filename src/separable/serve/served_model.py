@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from separable.data.arrow_arrays import number_array
 from separable.data.columns import Categories, Columns, Numbers, as_columns
 from separable.data.ingest.dates import TypedColumns
 from separable.data.rows import Rows, as_rows
@@ -251,10 +252,12 @@ class ServedModel:
         if isinstance(encoder, TableEncoder):
             return self._encoded_table(encoder, data)
         if self.columns is None:
-            return encoder.encode(data if isinstance(data, list) else _records_of(data)), ()
+            return _encoded_records(encoder, data), ()
         columns = self._columns_of(data)[0]
         if encoder is None:
-            return self._number_rows(columns), ()
+            return as_rows(self._numbers(columns)), ()
+        if encoder.kind == "polynomial":
+            return encoder.encode(self._number_table(columns)), ()
         names = [column.name for column in self.columns]
         if encoder.kind == "text":
             return encoder.encode(_texts(columns, names[0])), ()
@@ -314,8 +317,19 @@ class ServedModel:
                 f"{list_names(absent, 5)}. They have {list_names(columns.names, 10)}."
             )
 
-    def _number_rows(self, columns: Columns) -> Rows:
-        """Return columns of numbers as rows, for a model without an encoder."""
+    def _number_table(self, columns: Columns) -> Any:
+        """Return columns of numbers under their names, if the encoder was fitted with names."""
+        values = self._numbers(columns)
+        names = getattr(self.model.encoder, "feature_names_in_", None)
+        if names is None:
+            return values
+        import pyarrow as pa
+
+        arrays = [number_array(np.ascontiguousarray(column)) for column in values.T]
+        return pa.Table.from_arrays(arrays, [str(name) for name in names])
+
+    def _numbers(self, columns: Columns) -> Floats:
+        """Return columns of numbers as a matrix."""
         assert self.columns is not None
         values = np.empty((columns.n_rows, len(self.columns)))
         for j, column in enumerate(self.columns):
@@ -327,7 +341,7 @@ class ServedModel:
                     "it is missing or not a finite number. Fill it in.",
                 )
             values[:, j] = numbers.values
-        return as_rows(values)
+        return values
 
     def _out_of_range(self, columns: Columns) -> list[Warned]:
         warnings = []
@@ -361,6 +375,15 @@ def _of_cells(found: list[UnconvertibleCells]) -> Iterator[Warned]:
     for cells in found:
         rows = tuple(cells.rows[:EXAMPLES].tolist())
         yield Warned(cells.column, "unconvertible", len(cells.rows), rows, cells.examples)
+
+
+def _encoded_records(encoder: Any, data: Any) -> Rows:
+    """Return encoded records of any keys; the encoder says of what type a value must be."""
+    try:
+        rows: Rows = encoder.encode(data if isinstance(data, list) else _records_of(data))
+    except (TypeError, OverflowError) as error:
+        raise TableError(f"{error}") from error
+    return rows
 
 
 def _records_of(data: Any) -> list[dict[str, Any]]:
