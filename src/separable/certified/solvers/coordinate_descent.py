@@ -15,14 +15,13 @@ from separable._core import native
 from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import SparseWeights, certify
 from separable.certified.problem import Lane, Problem
+from separable.certified.solvers.options import FLOAT32_TOL
 from separable.certified.solvers.parallel import Cancellation
 from separable.certified.solvers.solved import Goal, Result, Start, chains
 from separable.linalg.column_major import ReadColumns
 from separable.linalg.lstsq import lstsq
 from separable.typing import Floats
 
-#: The smallest tol for columns in float32; smaller ones need float64.
-FLOAT32_TOL = 1e-7
 #: The relative gap to which single models of small problems are solved.
 ROUNDING = 1e-14
 #: Fractions of tol: the aim of the solver, and its factor after a certificate that misses.

@@ -21,6 +21,7 @@ from separable.certified.duality.gap import certify, uncertified
 from separable.certified.problem import TOGETHER, Lane, Problem
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits, run_phases
+from separable.certified.solvers.options import FLOAT32_TOL
 from separable.certified.solvers.softmax_dual_cd import SoftmaxBlock, most_models
 from separable.certified.solvers.solved import Goal, OnPass, Result, Start
 from separable.data.rows import Rows, core_rows
@@ -34,8 +35,6 @@ LANES = 16
 START_MARGIN = 10.0
 #: Shrunk rows are restored when the gap of the others has fallen by this factor.
 UNSHRINK_RATIO = 0.1
-#: The smallest tol for passes in float32; smaller ones need float64.
-FLOAT32_TOL = 1e-7
 #: Warm start for large C of several classes: the ratios of the smaller C, their minimum, their tol
 #: and maximum passes.
 WARM_START_RATIOS, LARGE_C, WARM_START_TOL, WARM_START_PASSES = (0.01, 0.1), 5.0, 1e-2, 20

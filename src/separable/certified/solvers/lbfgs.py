@@ -27,6 +27,7 @@ from separable.certified.duality.certificate import CertifiedSolution
 from separable.certified.duality.gap import certify, certify_at_own_probabilities
 from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.logistic_tiles import Batch, Curvature, LogisticTiles
+from separable.certified.solvers.objective import MIN_STEP, ROUNDING
 from separable.certified.solvers.options import LbfgsOptions
 from separable.certified.solvers.solved import Goal, OnPass, Result, Start, chains
 from separable.linalg.lstsq import lstsq
@@ -59,8 +60,6 @@ NEWTON_PASSES = 600
 CERTIFIED_DECREASE = 1e-3
 #: Fraction of the requested gap that the residual of a Newton step may cause.
 RESIDUAL_FRACTION = 0.25
-#: Shortest step of the line search, and the relative rounding error of the objective.
-MIN_STEP, ROUNDING = 1e-10, 1e-15
 #: Newton steps without progress after which to stop.
 MAX_IDLE_STEPS = 3
 

@@ -22,7 +22,7 @@ from separable._core import native
 from separable.certified.problem import TOGETHER, Lane, Problem
 from separable.certified.solvers.solved import Start
 from separable.linalg.blas import add_rows_to_scatter, fill_lower
-from separable.linalg.design_matrix import DesignMatrix, SparseMatrix
+from separable.linalg.design_matrix import DENSE_IS_FASTER, MAX_MEAN, DesignMatrix, SparseMatrix
 from separable.linalg.row_space import RowSpace
 from separable.losses.softmax import totals
 from separable.typing import Floats
@@ -33,7 +33,7 @@ SAMPLE_ROWS, SAMPLE_ROWS_PER_COLUMN = 4096, 16
 MIN_SAMPLED_SQUARES = 0.5
 #: Sparse rows with at least 1 / 8 of their values, one-hot tables for example, are as good as
 #: dense up to this many cells: 256 MB in float32.
-DENSE_IS_FASTER, MAX_SPREAD_CELLS = 8, 1 << 26
+MAX_SPREAD_CELLS = 1 << 26
 #: Equally heavy columns of scattered rows: text has 2000 and more, one-hot tables 20 to 300.
 SCATTERED_COLUMNS = 1000
 #: Maximum columns of dense rows.
@@ -49,8 +49,6 @@ MIN_MEMORY, MAX_MEMORY, PASS_PER_MEMORY = 5, 20, 16
 MAX_BATCH_NUMBERS = 1 << 25
 #: Weights and intercepts of all classes for which their full Hessian is factored.
 MAX_JOINT_WEIGHTS = 1000
-#: Sparse columns whose mean is more standard deviations than this from 0 need float64.
-MAX_MEAN = 100.0
 
 
 def is_worth_spreading(problem: Problem) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 
 from separable.data.rows import Rows
 
-#: The default relative gap.
-TOL = 1e-6
+#: The default relative gap, and the smallest one for values in float32; smaller ones need float64.
+TOL, FLOAT32_TOL = 1e-6, 1e-7
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,7 @@ from separable.certified.solvers.options import SemismoothNewtonOptions
 from separable.certified.solvers.solved import Goal, OnPass, Result, Start, chains
 from separable.data.rows import Rows, core_rows
 from separable.linalg.blas import aligned_zeros
-
-#: Doubles per cache line: dense rows are padded to whole lines.
-LINE = 8
+from separable.linalg.design_matrix import LINE
 
 
 @dataclass(frozen=True)

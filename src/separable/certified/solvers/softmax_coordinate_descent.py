@@ -26,7 +26,7 @@ from separable.certified.solvers.coordinate_descent import CoordinateSolver
 from separable.certified.solvers.objective import Objective
 from separable.certified.solvers.parallel import Cancellation
 from separable.certified.solvers.solved import Goal, OneByOne, Result, Start
-from separable.certified.solvers.stopping import LooseStopping, StoppingRule
+from separable.certified.solvers.stopping import StoppingRule
 from separable.linalg.column_major import ReadColumns
 from separable.losses.row_losses import SoftmaxLosses
 from separable.losses.softmax import softmax
@@ -112,12 +112,19 @@ class SoftmaxDescent(CoordinateSolver, OneByOne):
             to_rounding=problem.is_small,
             on_step=on_pass,
         )
-        passes = 0.0
+        passes, left = 0.0, 0
+
+        def is_near(_: Floats, __: Callable[[], Floats], seen: float) -> bool:
+            """Stop on the way to the lane at a loose gap, without certificates."""
+            nonlocal left
+            left -= 1
+            return stopping_rule.report(np.inf) or seen <= PATH_GAP or left <= 0
+
         with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
             for C in _between(last, lane.C):
                 near = self._newton(replace(lane, C=C), on_pass)
-                loose = LooseStopping(stopping_rule, PATH_GAP, MAX_PATH_STEPS)
-                _, weights = near.learn(weights, loose, (most - passes) / 2)
+                left = MAX_PATH_STEPS
+                _, weights = near.learn(weights, is_near, (most - passes) / 2)
                 passes += near.passes
             work = self._newton(lane, on_pass)
             p, u = work.learn(weights, stopping_rule, most - passes)
@@ -165,7 +172,7 @@ class ProximalNewton:
     def learn(
         self,
         weights: Floats,
-        stopping_rule: StoppingRule | LooseStopping,
+        stopping_rule: Callable[[Floats, Callable[[], Floats], float], bool],
         max_passes: float,
     ) -> tuple[Floats, Floats]:
         """Solve from weights, (d, K); return probabilities and weights of all K classes.

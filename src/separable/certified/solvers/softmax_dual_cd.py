@@ -19,15 +19,13 @@ from separable.certified.problem import Lane, Problem
 from separable.certified.solvers.intercept_multiplier import Multipliers, penalty_parameter
 from separable.certified.solvers.lane_schedule import bits
 from separable.certified.solvers.solved import Start
-from separable.linalg.blas import aligned_zeros
+from separable.linalg.blas import LINE_BYTES, aligned_zeros
 from separable.typing import Floats
 
 if TYPE_CHECKING:
     from separable.certified.solvers.dual_cd import PassedRows
 
 
-#: Bytes per cache line.
-LINE_BYTES = 64
 #: The logarithm of a negligible probability, and of the probability of an absent class.
 LOG_ZERO, LOG_ABSENT = -80.0, -1e30
 

@@ -115,24 +115,3 @@ class StoppingRule:
             self.consider(np.zeros_like(z), weights)
         assert self._best is not None
         return self._best
-
-
-class LooseStopping:
-    """Stopping rule of a problem on the way to another one: a loose gap, without certificates.
-
-    Parameters
-    ----------
-    stopping_rule : StoppingRule
-        Of the problem to solve; it counts steps.
-    tol : float
-        The estimated relative gap at which to stop.
-    """
-
-    def __init__(self, stopping_rule: StoppingRule, tol: float, max_steps: int) -> None:
-        self._stopping_rule, self._tol, self._left = stopping_rule, tol, max_steps
-
-    def __call__(self, z: Floats, weights: Callable[[], Floats], seen: float) -> bool:
-        """Return whether to stop."""
-        del z, weights
-        self._left -= 1
-        return self._stopping_rule.report(np.inf) or seen <= self._tol or self._left <= 0
