@@ -17,7 +17,14 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.harness import interleave
 from benchmarks.report import Line, Section, judge, markdown_table
-from separable import LogisticRegression, Perceptron, TableClassifier
+from separable import (
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    TableClassifier,
+    TableEncoder,
+    TableRegressor,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,6 +37,7 @@ __all__ = ["run_one_row"]
 
 TARGET_MICROSECONDS = 20
 RECORD_MICROSECONDS = 50
+ADDITIVE_MICROSECONDS = 30
 CLASSES = np.array([0, 1])
 
 
@@ -71,6 +79,7 @@ def run_one_row(settings: Settings) -> Section:
     print("partial_fit of one row, microseconds\n")
     print(markdown_table(headings, cells) + "\n")
     _run_record(settings, section)
+    _run_additive(settings, section)
     return section
 
 
@@ -124,6 +133,33 @@ def _run_record(settings: Settings, section: Section) -> None:
         judge(ours, RECORD_MICROSECONDS, at_most=True, judged=settings.judged),
     )
     section.add(line, {"what": line.what, "data": line.data, "microseconds": found, "cells": []})
+
+
+def _run_additive(settings: Settings, section: Section) -> None:
+    """Time the prediction of one raw record by curves of ten numbers and ten of their pairs."""
+    rng = np.random.default_rng(0)
+    names = [f"n{j}" for j in range(10)]
+    table = {name: rng.normal(size=2000).tolist() for name in names}
+    pairs = [(names[j], names[(j + 1) % 10]) for j in range(10)]
+    encoder = TableEncoder(curves=True, interactions=pairs)
+    model = TableRegressor(Ridge(), encoder).fit(table, rng.normal(size=2000)).model_
+    records = [dict(zip(names, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    ours, slow = _each(model.predict_one, records[: settings.calls])
+    section.add(
+        Line(
+            "one row",
+            "a dict of 10 numbers",
+            "predict_one through 10 curves and 10 pairs, p50",
+            f"{ours:.1f} us",
+            "",
+            ours,
+            "us",
+            ADDITIVE_MICROSECONDS,
+            True,
+            judge(ours, ADDITIVE_MICROSECONDS, at_most=True, judged=settings.judged),
+        ),
+        {"microseconds": [ours, slow], "cells": []},
+    )
 
 
 def _each(call: Callable[[Any], object], given: list[Any]) -> tuple[float, float]:

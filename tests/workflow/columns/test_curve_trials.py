@@ -114,3 +114,25 @@ def test_unknown_words_and_streams_are_refused():
         separable.train(table(100, 0.0), "y", curves="maybe")
     with pytest.raises(InputError, match="stream"):
         separable.train(table(100, 0.0), "y", curves="yes", stream=True)
+
+
+@pytest.mark.parametrize("curves", ["yes", "auto"])
+def test_outliers_and_values_out_of_range_do_not_explode(curves):
+    given = table(400, bend=2.0)
+    given["x"][3], given["x"][7] = 1e9, -1e9
+    run = separable.train(given, "y", curves=curves, **FAST)
+    low, high = min(given["y"]), max(given["y"])
+    span = high - low
+    for x in (-1e300, -1e9, -50.0, 50.0, 1e6, 1e12):
+        (found,) = run.model.predict([{"x": x, "z": 0.0}])
+        assert low - span < found < high + span
+
+
+def test_a_combination_of_one_class_alone_has_a_finite_model():
+    rng = np.random.default_rng(0)
+    first, second = rng.choice(["u", "v"], 400), rng.choice(["p", "q"], 400)
+    y = np.where((first == "u") & (second == "p"), "yes", rng.choice(["yes", "no"], 400))
+    given = {"a": first, "b": second, "c": rng.normal(size=400), "y": y}
+    run = separable.train(given, "y", interactions=1, model="logistic-regression")
+    assert np.abs(run.model.weights).max() < 50
+    assert run.model.evidence["converged"]

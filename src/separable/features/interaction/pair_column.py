@@ -84,16 +84,12 @@ class PairColumn:
         ]
         return [BlockSlot(row_products(*parts))]
 
-    def encode_one(self, first: Any, second: Any) -> list[tuple[int, float]] | None:
-        """Return index and value of the non-zeros of one record.
-
-        None: a value is unusual, and `encode` must handle it.
-        """
-        left, right = self.first.encode_one(first), self.second.encode_one(second)
-        if left is None or right is None:
-            return None
-        width = self.second.width
-        return [(i * width + j, u * v) for i, u in left for j, v in right]
+    @staticmethod
+    def key_of(axis: Axis) -> tuple[Any, ...]:
+        """Return a key that two sides share if they encode a value in the same way."""
+        knots = getattr(axis, "knots", None)
+        names = tuple(axis.feature_names) if knots is None else knots.tobytes()
+        return axis.name, names, bool(getattr(axis, "missing", False))
 
     def shown(self, index: int, value: float) -> str | None:
         """Return None: the name of the feature has its raw values."""

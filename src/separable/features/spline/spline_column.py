@@ -161,11 +161,27 @@ class SplineColumn:
         breaks: list[float] = self.breaks.tolist()
         return breaks, breaks[1:-1]
 
+    @cached_property
+    def _inside(self) -> tuple[float, float, list[float], list[float]]:
+        """The outer knots, and the breaks; without knots no value is between them."""
+        ends = (self._pieces[0][0], self._pieces[0][-1]) if len(self.knots) else (0.0, 0.0)
+        return (*ends, *self._pieces)
+
     def encode_one(self, value: Any) -> list[tuple[int, float]] | None:
         """Return index and value of the non-zeros of one record.
 
         None: the value is unusual, and `encode` must handle it.
         """
+        if type(value) is float and not self.period:
+            first, last, breaks, inner = self._inside
+            if first <= value < last:
+                left = bisect_right(inner, value)
+                low = breaks[left]
+                t = (value - low) / (breaks[left + 1] - low)
+                if 0.0 < t < 1.0:
+                    return [(left, 1.0 - t), (left + 1, t)]
+                if t == 0.0:
+                    return [(left, 1.0)]
         value = plain_number(value)
         if value is None:
             return None

@@ -22,6 +22,7 @@ from separable.estimator import not_fitted_error
 from separable.features.base import Transformer
 from separable.features.encoding_report import EncodingReport, UnseenLedger
 from separable.features.interaction.axes import bins_of, pair_columns, suited_axes
+from separable.features.interaction.pair_column import PairColumn
 from separable.features.row_assembly import Slot, rows_from_slots
 from separable.features.table.column_specs import (
     check_constraints,
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
     from separable.data.rows import Rows
     from separable.features.base import Tensors, Values
     from separable.features.encoding_report import ColumnReport
-    from separable.features.interaction.pair_column import PairColumn
     from separable.features.table.column_states import ColumnEncoder
     from separable.features.text.text_encoder import TextEncoder
 
@@ -349,6 +349,14 @@ class TableEncoder(Transformer):
         widths = [term.width for term in terms]
         self._starts = tuple(np.cumsum([0, *widths]).tolist())
         self._feature_names: Sequence[str] | None = None
+        sides: dict[Any, int] = {}
+        axes = [axis for pair in pairs for axis in (pair.first, pair.second)]
+        numbers = [sides.setdefault(PairColumn.key_of(axis), len(sides)) for axis in axes]
+        self._sides = [axes[numbers.index(k)] for k in range(len(sides))]
+        self._side_numbers = [
+            (numbers[2 * k], numbers[2 * k + 1], self._starts[len(encoders) + k], pair.second.width)
+            for k, pair in enumerate(pairs)
+        ]
         self._sources = ChainedTexts(
             [RepeatedText(term.name, width) for term, width in zip(terms, widths, strict=True)]
         )
@@ -592,11 +600,17 @@ class TableEncoder(Transformer):
             if pairs is None:
                 return None
             out += [(start + index, value) for index, value in pairs]
-        for pair, start in zip(self._pairs, self._starts[len(self._fitted()) :], strict=False):
-            products = pair.encode_one(*(record[name] for name in pair.columns))
-            if products is None:
+        if not self._pairs:
+            return out
+        sides = []
+        for axis in self._sides:  # pairs of the same column often share one
+            made = axis.encode_one(record[axis.name])
+            if made is None:
                 return None
-            out += [(start + index, value) for index, value in products]
+            sides.append(made)
+        for first, second, start, width in self._side_numbers:
+            right = sides[second]
+            out += [(start + i * width + j, u * v) for i, u in sides[first] for j, v in right]
         return out
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
