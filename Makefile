@@ -114,6 +114,9 @@ bench-out-of-core: $(VENV)/extra-test ## measure training out of core: time besi
 bench-serve: $(VENV)/extra-test $(SERVERS)/installed ## measure `separable serve` beside the servers of MLflow and FastAPI
 	@$(PY) -m benchmarks serve
 
+bench-spark: $(VENV)/extra-test $(VENV)/extra-cluster ## measure a local cluster against Spark MLlib
+	@$(PY) -m benchmarks spark spark-scale
+
 pictures: $(VENV)/extra-plot $(VENV)/extra-test ## draw the pictures of the documentation again
 	@$(PY) docs/pictures/make.py
 	@$(PY) docs/pictures/walk.py

@@ -91,6 +91,8 @@ ROWS = {
     "table": ("encoders:run_table", "a table of numbers and categories"),
     "train": ("train_command:run_train", "the command, from a Parquet file to a model"),
     "curves": ("curves:run_curves", "curves of numeric columns against boosted trees"),
+    "spark": ("spark_cluster:run_spark", "a local cluster of two workers, beside Spark MLlib"),
+    "spark-scale": ("spark_cluster:run_cost_model", "the constants of the cost model of passes"),
     "main-job": ("main_job:run_main_job", "the command with no option, on nine files"),
     "main-job-quality": (
         "main_job_quality:run_main_job_quality",

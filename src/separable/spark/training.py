@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -133,10 +134,9 @@ def train_frame(
         )
         parts = RowParts(options.folds, size, options.seed, options.group)
         encoder = _encoder_of(options) if encoder is None else encoder
-        with (
-            step("Fitting the encoder on the cluster"),
-            encoded_rows(df, source, parts, encoder) as rows,
-        ):
+        with ExitStack() as until_end:
+            with step("Fitting the encoder on the cluster"):
+                rows = until_end.enter_context(encoded_rows(df, source, parts, encoder))
             fitted = rows.found.encoder
             assert fitted is not None
             found = EncodedBlocks(
