@@ -6,6 +6,7 @@ check, or null.
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ import tempfile
 import threading
 import traceback
 import warnings
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -315,6 +317,20 @@ def _count(batches: Any) -> int:
     return sum(len(batch) for batch in batches)
 
 
+def guide(spark: Any) -> None:
+    """The example of the guide runs."""
+    text = (Path(__file__).parents[2] / "docs/guides/spark.md").read_text()
+    example = text.partition("```python\n")[2].partition("```")[0]
+    here = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder, redirect_stdout(io.StringIO()):
+        os.chdir(folder)
+        try:
+            exec(compile(example, "spark.md", "exec"), {})
+            assert separable.load("visits.safetensors").evidence["converged"]
+        finally:
+            os.chdir(here)
+
+
 def lost_executor(spark: Any) -> None:
     """An executor is killed while the passes of a fit run; the answer has the same bits."""
     rows = table(20_000).select(["age", "city", "yes"])
@@ -345,6 +361,7 @@ CHECKS = [
     all_optima,
     searches,
     training,
+    guide,
     lost_executor,
 ]
 
