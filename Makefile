@@ -21,7 +21,7 @@ KERNEL_TESTS = $(shell grep -rl --include='*.py' 'mark[.]kernel' tests)
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn smoke-spark lint format docs house instructions bench bench-everyday bench-curves bench-main-job bench-out-of-core bench-serve pictures sanitize system stub clean
+.PHONY: help demo dev test test-fast wheel test-all test-lowest test-sklearn smoke-sklearn smoke-spark lint format docs house instructions bench bench-everyday bench-curves bench-main-job bench-out-of-core bench-serve bench-spark pictures sanitize system stub clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-14s %s\n", $$1, $$2}' Makefile
