@@ -200,6 +200,7 @@ COMMAND = (
 
 
 @pytest.mark.long
+@pytest.mark.timeout(900)
 def test_a_killed_process_continues_to_the_same_bytes(tmp_path: Path) -> None:
     pyarrow.csv.write_csv(messy(100_000), tmp_path / "big.csv")
 
