@@ -147,6 +147,13 @@ def test_what_train_refuses(options, words):
         separable.train(X, "y", **options)
 
 
+def test_a_constraint_of_an_unused_column_is_said_to_say_nothing():
+    X = table(8, 100)
+    X["k"], X["y"] = np.full(100, 5.0), X["z"] + 0.1
+    run = separable.train(X, "y", increasing="k", curves="no", test_size=0)
+    assert any("'k' is not used (constant" in str(note) for note in run.notes)
+
+
 def test_more_than_two_classes_are_refused():
     X = table(6, 100)
     X["y"] = np.array(["p", "q", "r"])[np.arange(100) % 3]

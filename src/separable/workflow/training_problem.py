@@ -595,7 +595,11 @@ def refuse_negative(rows: Rows, encoder: TableEncoder, learner: str) -> None:
 
 
 def notes_on_numbers(learner: str, encoder: TableEncoder, model: Model) -> Iterator[Message]:
-    """Return a note if numbers are not standardized."""
+    """Return notes on numbers that are not standardized, and on constraints of unused columns."""
+    for column, constraint in encoder.constraints.items():
+        if column in encoder.dropped_:
+            reason = encoder.dropped_[column]
+            yield Message(f"{column!r} is not used ({reason}), so {constraint} says nothing.")
     if "number" not in encoder.column_types.values():
         return
     name = LEARNERS[learner].load().__name__
