@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 import re
@@ -92,6 +93,7 @@ def standalone_cluster(folder: Path) -> Iterator[str]:
                         stdout=log,
                         stderr=subprocess.STDOUT,
                         start_new_session=True,
+                        preexec_fn=_end_with_parent,
                         env={**os.environ, "SPARK_HOME": str(home)},
                     )
                 )
@@ -102,6 +104,11 @@ def standalone_cluster(folder: Path) -> Iterator[str]:
         for process in reversed(processes):
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to kill this process when its parent ends, however it ends."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _wait_for(log: Path, text: str, seconds: float = 90.0) -> None:
