@@ -283,12 +283,12 @@ def test_folds_are_those_of_refits_also_where_one_lacks_classes():
     with pytest.warns(GridEdgeWarning):
         search = LogisticRegressionCV([0.1, 1.0], cv=splits, tol=1e-12).fit(X, y)
     assert search.certificates_path_.shape == (3, 2, 1)
-    assert search.coefs_paths_.shape == (3, 2, 4, 6)
+    assert search.coefs_paths_.shape == (3, 1, 2, 4, 6)
     for k, (train, test) in enumerate(splits):
         for s, C in enumerate([0.1, 1.0]):
             alone = LogisticRegression(C=C).fit(X[train], y[train])
             present = alone.classes_
-            found = search.coefs_paths_[k, s]
+            found = search.coefs_paths_[k, 0, s]
             away = search.certificates_path_[k, s, 0].distance + alone.certificate_.distance
             np.testing.assert_allclose(found[present, :-1], alone.coef_, rtol=0, atol=away)
             np.testing.assert_allclose(found[present, -1], alone.intercept_, rtol=0, atol=1e-5)
@@ -297,7 +297,7 @@ def test_folds_are_those_of_refits_also_where_one_lacks_classes():
             share[:, present] = alone.predict_proba(X[test])
             eps = np.finfo(float).eps
             mine = np.log(np.clip(share[np.arange(len(test)), y[test]], eps, 1 - eps)).mean()
-            assert search.scores_[k, s] == pytest.approx(mine, rel=1e-5)
+            assert search.scores_[k, 0, s] == pytest.approx(mine, rel=1e-5)
 
 
 def test_a_fold_of_two_classes_has_the_binary_model():
@@ -307,7 +307,7 @@ def test_a_fold_of_two_classes_has_the_binary_model():
     splits = [(train, test), (np.arange(10, 90), np.arange(10))]
     search = LogisticRegressionCV([1.0], cv=splits).fit(X, y)
     alone = LogisticRegression().fit(X[train], y[train])
-    np.testing.assert_allclose(search.coefs_paths_[0, 0, 1, :-1], alone.coef_[0], atol=1e-3)
+    np.testing.assert_allclose(search.coefs_paths_[0, 0, 0, 1, :-1], alone.coef_[0], atol=1e-3)
 
 
 def test_one_model_a_class_is_there_too():
@@ -380,7 +380,7 @@ def test_shares_of_l1_for_two_classes_and_for_one_model_a_class(l1_ratio):
     [
         lambda X, y: LogisticRegression(0.02, l1_ratio=1.0).fit(X, y).coef_,
         lambda X, y: LogisticRegressionCV([0.02], l1_ratios=1.0).fit(X, y).coef_,
-        lambda X, y: LogisticRegressionCV([0.02], l1_ratios=[1.0]).fit(X, y).coefs_paths_[0, 0],
+        lambda X, y: LogisticRegressionCV([0.02], l1_ratios=[1.0]).fit(X, y).coefs_paths_[0, 0, 0],
         lambda X, y: (
             LogisticRegressionCV([0.02]).fit(X, y).set_params(l1_ratios=1.0).fit(X, y).coef_
         ),
@@ -403,7 +403,7 @@ def test_the_share_of_l1_is_searched_too():
         alone = [LogisticRegressionCV([0.01, 0.1, 1.0], l1_ratios=r).fit(X, y) for r in (0, 0.5, 1)]
     best = int(np.argmax([one.best_score_ for one in alone]))
     assert search.l1_ratio_ == [0, 0.5, 1][best] == search.evidence_["l1_ratio"]
-    np.testing.assert_array_equal(search.scores_, alone[best].scores_)
+    np.testing.assert_array_equal(search.scores_[:, [best]], alone[best].scores_)
     np.testing.assert_array_equal(search.coef_, alone[best].coef_)
     with pytest.raises(ValueError, match=r"C=inf has no penalty, so a share of l1, \[0, 1\]"):
         LogisticRegressionCV([1.0, np.inf], l1_ratios=[0, 1]).fit(X, y)

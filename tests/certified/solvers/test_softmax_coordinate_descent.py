@@ -60,6 +60,17 @@ def check_optimal(model, X, y, weight=None, tol=1e-6):
         assert abs(b.sum()) < 1e-9
 
 
+def rounding_of_gap(model, X):
+    """Return a bound of the rounding in the relative gap, which the certificate adds.
+
+    X'z is known up to its rounding; a dual point is feasible only after scaling by that much, and
+    the dual changes by as many times |w|_1.
+    """
+    sums = (np.abs(model.dual_coef_) @ np.abs(X)).max()
+    rounding = (len(X) + 4) * np.finfo(float).eps * sums
+    return rounding * np.abs(model.coef_).sum() / model.certificate_.primal
+
+
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("ratio", [1.0, 0.5, 0.05])
@@ -70,7 +81,7 @@ def test_every_weight_meets_its_condition(ratio, sparse, fit_intercept):
     for C in (0.02, 0.3, 20.0):
         model = LogisticRegression(C, l1_ratio=ratio, fit_intercept=fit_intercept)
         model.fit(sp.csr_array(X) if sparse else X, y)
-        assert model.certificate_.relative_gap < 1e-12
+        assert model.certificate_.relative_gap < 1e-12 + rounding_of_gap(model, X)
         assert model.coef_.shape == (4, 6)
         assert len(model.certificates_) == 1
         check_optimal(model, X, y)
@@ -323,7 +334,7 @@ def test_search_over_folds_is_what_single_fits_find():
             model = LogisticRegression(C, l1_ratio=1.0).fit(X[train], y[train])
             p = model.predict_proba(X[test])
             scores[f, s] = -np.log(p[np.arange(len(test)), y[test]]).mean()
-    np.testing.assert_allclose(np.abs(search.scores_), scores, rtol=1e-6)
+    np.testing.assert_allclose(np.abs(search.scores_[:, 0]), scores, rtol=1e-6)
 
 
 @pytest.mark.slow
