@@ -66,7 +66,9 @@ ACCEPTED: dict[str, _Accepted] = {
     "alpha": _number("there is no penalty", Real, "a number"),
     "alpha_1": _flat("noise precision"),
     "alpha_2": _flat("noise precision"),
-    "alpha_per_target": _one_of("one alpha serves all targets; fit one RidgeCV a target", False),
+    "alpha_per_target": _one_of(
+        "one alpha serves all targets; separable.sklearn.RidgeCV has one a target", False
+    ),
     "covariance_estimator": _one_of("shrinkage chooses the estimator", None),
     "early_stopping": _one_of(NO_EPOCHS, False),
     "l1_ratio": _number("there is no penalty", Real, "None or a number"),
@@ -78,7 +80,9 @@ ACCEPTED: dict[str, _Accepted] = {
     "positive": _one_of(
         "weights have any sign; Lasso and ElasticNet(l1_ratio=0) have positive=True", False
     ),
-    "store_cv_results": _one_of("cv_results_ has the mean scores", False),
+    "store_cv_results": _one_of(
+        "cv_results_ has the mean scores; separable.sklearn.RidgeCV has those of the rows", False
+    ),
     "validation_fraction": _number(NO_EPOCHS, Real, "a number"),
     "alpha_init": _number(DIRECT, Real, "None or a number"),
     "compute_score": _one_of("log_evidence_ is always there", True, False),

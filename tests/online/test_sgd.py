@@ -205,8 +205,12 @@ def test_sigmoid_mse_says_that_it_is_not_convex():
 
 def test_mean_and_l1_are_refused_together_with_adaptive_steps():
     X, y = problem()
-    with pytest.raises(ParameterError, match=r"'average'.*must be False with an l1 penalty"):
-        SGDClassifier(penalty="l1", average=True).fit(X, y)
+    text = r"'average'.*must be False with an l1 penalty.*Use .*'optimal' or 'invscaling'"
+    for learner in (SGDClassifier, SGDRegressor):
+        with pytest.raises(ParameterError, match=text):
+            learner(penalty="l1", average=True).fit(X, y)
+        for schedule in ("optimal", "invscaling"):  # the remedy works
+            learner(penalty="l1", average=True, learning_rate=schedule).fit(X, y)
 
 
 def test_mean_with_l1_is_that_of_the_weights():

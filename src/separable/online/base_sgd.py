@@ -286,7 +286,8 @@ class SGDBase(OnlineEstimator):
             raise ParameterError(
                 f"The 'average' parameter of {type(self).__name__} must be False with an l1 "
                 "penalty and learning_rate='adaptive': a mean of sparse weights is not sparse. Got "
-                f"{self.average!r} instead. Use penalty='l2', no average, or another schedule."
+                f"{self.average!r} instead. Use learning_rate='optimal' or 'invscaling', the "
+                "schedules of scikit-learn, on scaled columns, or penalty='l2', or no average."
             )
         if schedule == "optimal" and self.eta0 is not None:
             raise ParameterError(

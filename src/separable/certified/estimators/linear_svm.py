@@ -39,7 +39,8 @@ def check_penalty(learner: Any, penalty: str, loss: str) -> None:
     if penalty == "l1" and loss != "squared_hinge":
         raise ValueError(
             f"The 'penalty' parameter of {type(learner).__name__} must be 'l2' where "
-            f"loss={loss!r}. Got 'l1' instead, which goes with loss='squared_hinge'."
+            f"loss={loss!r}. Got 'l1' instead. Use penalty='l1' with loss='squared_hinge', the "
+            "loss of scikit-learn's LinearSVC by default."
         )
 
 
