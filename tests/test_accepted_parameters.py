@@ -127,6 +127,7 @@ TABLE: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
         {},
         {"solver": "lsqr", "store_covariance": True, "tol": 1e-4, "covariance_estimator": None},
     ),
+    ("LinearGaussianNB", sklearn.naive_bayes.GaussianNB, {}, {"var_smoothing": 1e-9}),
     ("MultinomialNB", sklearn.naive_bayes.MultinomialNB, {}, {"force_alpha": True}),
     ("BernoulliNB", sklearn.naive_bayes.BernoulliNB, {}, {"force_alpha": False}),
     ("ComplementNB", sklearn.naive_bayes.ComplementNB, {}, {"force_alpha": True}),
@@ -268,6 +269,9 @@ def test_n_alphas_is_the_number_of_alphas() -> None:
         ("LinearSVR", {"loss": "squared_epsilon_insensitive"}, "'epsilon_insensitive'. Got"),
         ("Perceptron", {"penalty": "l2"}, "SGDClassifier"),
         ("BayesianRegression", {"alpha_1": 0.1}, "from 0 to 1e-6"),
+        ("LinearGaussianNB", {"var_smoothing": 0.1}, r"from 0 to 1e-9.*sklearn\.GaussianNB has it"),
+        ("RidgeCV", {"store_cv_results": True}, r"must be False.*sklearn\.RidgeCV has those"),
+        ("RidgeCV", {"alpha_per_target": True}, r"must be False.*sklearn\.RidgeCV has one"),
     ],
 )
 def test_other_values_are_refused(name: str, params: dict[str, Any], message: str) -> None:

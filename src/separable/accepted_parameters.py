@@ -83,6 +83,12 @@ ACCEPTED: dict[str, _Accepted] = {
     "store_cv_results": _one_of(
         "cv_results_ has the mean scores; separable.sklearn.RidgeCV has those of the rows", False
     ),
+    "var_smoothing": _Accepted(
+        "the variance of a column is that of all classes together, and a column that is constant "
+        "within them has weight 0, so that none is added; separable.sklearn.GaussianNB has it",
+        "a number from 0 to 1e-9",
+        lambda v: _is_plain(v) and v is not None and 0 <= v <= 1e-9,
+    ),
     "validation_fraction": _number(NO_EPOCHS, Real, "a number"),
     "alpha_init": _number(DIRECT, Real, "None or a number"),
     "compute_score": _one_of("log_evidence_ is always there", True, False),

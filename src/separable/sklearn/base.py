@@ -75,6 +75,11 @@ class Face:
         parameter = signature.parameters.get(name)
         return None if parameter is None else parameter.default
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]  # a mixin stands before the class
+        tags.array_api_support = False
+        return tags
+
     def _refuse(self, what: str, remedy: str) -> None:
         raise NotImplementedError(
             f"separable.sklearn.{type(self).__name__} does not have {what}. {remedy}"

@@ -13,7 +13,7 @@ from separable.certified.estimators.elastic_net import ElasticNet
 from separable.moments.regression.least_squares import LeastSquares
 from separable.moments.regression.ridge import Ridge as Learner
 from separable.sklearn.base import Face, Several, quiet, weights_of
-from separable.sklearn.theirs import linear_model, validate_data
+from separable.sklearn.theirs import linear_model, refuse_other_arrays, validate_data
 
 if TYPE_CHECKING:
     from typing import Self
@@ -156,6 +156,7 @@ class RidgeClassifier(_RidgeFace, linear_model.RidgeClassifier):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the model to the rows."""
         self._start()
+        refuse_other_arrays(self, X)
         X, y, sample_weight, Y = self._prepare_data(X, y, sample_weight, self.solver)
         self._solve(X, Y, sample_weight)
         return self

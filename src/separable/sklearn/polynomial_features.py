@@ -21,6 +21,11 @@ __all__ = ["PolynomialFeatures"]
 class PolynomialFeatures(preprocessing.PolynomialFeatures):
     """Products of columns, with scikit-learn's parameters and attributes."""
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = False
+        return tags
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Count the columns."""
         del y

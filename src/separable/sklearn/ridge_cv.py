@@ -19,6 +19,7 @@ from separable.sklearn.theirs import (
     check_gcv_mode,
     check_scalar,
     linear_model,
+    refuse_other_arrays,
     routed_to_scorer,
     routing_enabled,
     validate_data,
@@ -172,6 +173,7 @@ class RidgeClassifierCV(_RidgeSearch, linear_model.RidgeClassifierCV):
     def fit(self, X: Any, y: Any, sample_weight: Any = None, **params: Any) -> Any:
         """Choose alpha by leave-one-out or folds, then fit all rows."""
         self._start()
+        refuse_other_arrays(self, X)
         X, y, sample_weight, Y = self._prepare_data(X, y, sample_weight, "eigen")
         target = Y if self.cv is None else y
         self._search(X, target, sample_weight, params)

@@ -76,15 +76,21 @@ column_or_1d = _validation.column_or_1d
 
 def validate_data(estimator: Any, X: Any, *args: Any, **options: Any) -> Any:
     """Check rows and targets as scikit-learn does; refuse arrays of another library than NumPy."""
-    if sklearn.get_config().get("array_api_dispatch"):
-        library = getattr(X, "__array_namespace__", lambda: np)()
-        if library is not np:
-            raise TypeError(
-                f"separable.sklearn.{type(estimator).__name__} computes with NumPy, and X is an "
-                f"array of {library.__name__}. Convert it by numpy.asarray(X), or leave "
-                "array_api_dispatch at False."
-            )
+    refuse_other_arrays(estimator, X)
     return _validation.validate_data(estimator, X, *args, **options)
+
+
+def refuse_other_arrays(estimator: Any, X: Any) -> None:
+    """Refuse arrays of another library than NumPy, if scikit-learn is set to compute with it."""
+    if not sklearn.get_config().get("array_api_dispatch"):
+        return
+    library = getattr(X, "__array_namespace__", lambda: np)()
+    if library is not np:
+        raise TypeError(
+            f"separable.sklearn.{type(estimator).__name__} computes with NumPy, and X is an array "
+            f"of {library.__name__}. Convert it by numpy.asarray(X), or leave array_api_dispatch "
+            "at False."
+        )
 
 
 ConvergenceWarning: Any = import_module("sklearn.exceptions").ConvergenceWarning

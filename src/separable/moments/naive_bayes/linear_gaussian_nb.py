@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from separable.accepted_parameters import accepts
 from separable.fitting.base import with_parameters
 from separable.model.parameters import Requirement, one_of
 from separable.moments.base import Solution
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["LinearGaussianNB"]
 
 
+@accepts("var_smoothing")
 @with_parameters
 class LinearGaussianNB(MomentClassifier[Moments]):
     """Linear Gaussian naive Bayes: the variance of a column is the same in all classes.
