@@ -252,6 +252,9 @@ def errors(spark: Any) -> None:
     df = frame(spark, rows.select(["age", "city", "yes"]))
     raises(TableError, "'no_such'", lambda: fit(Ridge(), df, "no_such"))
     raises(TypeError, "all rows in memory", lambda: fit(_perceptron(), df, "yes"))
+    raises(
+        ValueError, "no curves", lambda: fit(LDA(), df, "yes", encoder=TableEncoder(curves=True))
+    )
     nulls = frame(spark, rows.select(["age", "city"]))
     raises(
         TableError,

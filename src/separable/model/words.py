@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "byte_text",
     "cell_text",
     "column_lines",
     "counted",
@@ -23,6 +24,20 @@ __all__ = [
 ]
 
 MAX_WIDTH = 48
+
+
+def byte_text(n_bytes: float) -> str:
+    """Return a number of bytes in the unit that suits it.
+
+    Examples
+    --------
+    >>> byte_text(3368), byte_text(480_000), byte_text(2.04e10), byte_text(12)
+    ('3.37 kB', '480 kB', '20.4 GB', '12 bytes')
+    """
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= 0.9995 * size:
+            return f"{n_bytes / size:.3g} {unit}"
+    return f"{n_bytes:.0f} bytes"
 
 
 def counted(count: Any, noun: str) -> str:

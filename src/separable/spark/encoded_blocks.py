@@ -67,7 +67,7 @@ def encoded_frame(
     def job(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from compute(batches)
 
-    return mapped(frame, job, BLOCKS)
+    return mapped(source.chosen(frame), job, BLOCKS)
 
 
 def _blocks(

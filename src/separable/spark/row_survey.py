@@ -64,6 +64,15 @@ class RowSource:
         """Return the columns of features."""
         return table.drop_columns([name for name in self.apart if name in table.column_names])
 
+    def chosen(self, frame: Frame, *, with_features: bool = True) -> Frame:
+        """Return a frame without columns that nothing reads: converting them costs a job most."""
+        if self.vector is None:
+            return frame
+        names = [self.vector] * with_features + [
+            name for name in self.apart if name in frame.columns
+        ]
+        return frame.select(*dict.fromkeys(names))
+
     def has_target(self, table: pa.Table, first: int) -> NDArray[np.bool_]:
         """Return which rows have a target and a weight above 0."""
         column = one_chunk(table[self.target])
@@ -175,9 +184,15 @@ class Survey:
 def survey(frame: Frame, source: RowSource, encoder: TableEncoder | None) -> Survey:
     """Return the encoder of all rows, and the levels of the target, in one job."""
     template = None
+    if encoder is not None and encoder.curves:
+        raise ValueError(
+            "On Spark there are no curves: they need the numbers of all rows in memory. Leave out "
+            "curves=True, or fit a pipeline with curves to a sample, df.sample(0.01).toArrow()."
+        )
     if source.vector is None:
         template = _with_types(encoder or TableEncoder(), frame, source)
-    found = list(partition_results(frame, partial(_survey_partition, source, template)).values())
+    rows = source.chosen(frame, with_features=False)
+    found = list(partition_results(rows, partial(_survey_partition, source, template)).values())
     n_rows = sum(each["rows"] for each in found)
     missing = sum(each["missing"] for each in found)
     if not n_rows:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MEAN_WEIGHTS",
     "TOP_WEIGHTS",
+    "certificate_text",
     "headline",
     "next_commands",
     "training_dict",
@@ -278,14 +279,14 @@ def _model_text(training: TrainingRun, *, brief: bool = False) -> str:
     if training.separability:
         lines.append(f"  {training.separability}")
     if "relative_gap" in evidence:
-        lines.append(f"  {_certificate(model)}")
+        lines.append(f"  {certificate_text(model)}")
     if "epochs" in evidence:
         end = _end(model)
         lines.append(f"  {counted(evidence['epochs'], 'epoch')}{', ' * bool(end)}{end}")
     return "\n".join(lines)
 
 
-def _certificate(model: Model) -> str:
+def certificate_text(model: Model) -> str:
     """Return the bound on the distance from the optimum."""
     gaps: Any = model.evidence["relative_gap"]
     if gaps is None:

@@ -438,3 +438,9 @@ def test_a_stream_and_its_updates_remember_their_rows(separable):
     assert separable("update", "m", "more.csv", "-o", "m2").code == 0
     told = json.loads(separable("evaluate", "m2", PENGUINS, "--json").out)
     assert told["rows_in_training"] == 344
+
+
+def test_threads_are_those_of_the_cluster(separable):
+    Path("a.csv").write_bytes(table_text(50))
+    found = separable("train", "a.csv", "--target", "kind", "--spark", "local[1]", "--threads", 2)
+    assert (found.code, "spark.executor.cores" in found.err) == (2, True)

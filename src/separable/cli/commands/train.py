@@ -130,6 +130,7 @@ def train(
     if spark is not None:
         given = {"--stream": stream, "--out-of-core": out_of_core, "--cache": cache}
         _refuse_with_spark(given | {"--test": test, "--report": report})
+        _refuse_threads()
         run = _train_on_cluster(data, options, spark, test_size)
     elif stream is not None:
         _refuse_with_stream(out_of_core, cache)
@@ -196,6 +197,18 @@ def _refuse_with_spark(others: dict[str, Any]) -> None:
     for name, value in others.items():
         if value is not None:
             raise click.UsageError(f"{name} cannot be used with --spark. Leave one of them out.")
+
+
+def _refuse_threads() -> None:
+    """Refuse a number of threads, which every executor has of its own."""
+    from click.core import ParameterSource
+
+    given = click.get_current_context().get_parameter_source("threads")
+    if given not in (None, ParameterSource.DEFAULT):
+        raise click.UsageError(
+            "--threads cannot be used with --spark. Choose cores by the master, as in local[4], or "
+            "by spark.executor.cores."
+        )
 
 
 def _refuse_with_stream(out_of_core: bool | None, cache: str | None) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from separable.data.table import TableError
 from separable.errors import Message, Option
 from separable.features.table.table_encoder import TableEncoder
-from separable.model.words import counted
+from separable.model.words import byte_text, counted
 from separable.statistics.partitions import Batch
 from separable.workflow.input_tables import naming_file
 from separable.workflow.options import file_name
@@ -235,7 +235,7 @@ def encode_blocks(stream: BlockStream, store: BlockStore, split: RowSplit) -> En
     found = _first_pass(stream, store, split)
     name = file_name(stream.source.data)
     if store.has("end"):
-        say(f"Using the blocks of {store.folder}, {store.n_bytes / 1e6:.3g} MB.")
+        say(f"Using the blocks of {store.folder}, {byte_text(store.n_bytes)}.")
         return found
     with step(f"Encoding {name} into blocks") as progress:
         stream.source.progress = progress.reading
@@ -280,7 +280,7 @@ def _state_space(store: BlockStore, batch: Batch, found: EncodedBlocks) -> None:
         cells = int((CELL + INDEX) * batch.rows.values.size / max(1, len(batch))) + 8
     n_bytes = (cells + ROW) * (found.rows - found.missing)
     say(
-        f"{counted(found.rows, 'row')}: the encoded blocks take about {n_bytes / 1e6:.3g} MB in "
+        f"{counted(found.rows, 'row')}: the encoded blocks take about {byte_text(n_bytes)} in "
         f"{store.folder}."
     )
     store.check_space(n_bytes)

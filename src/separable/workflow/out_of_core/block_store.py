@@ -33,6 +33,7 @@ from separable.model.files.container import (
     pack_parts,
     unpack_parts,
 )
+from separable.model.words import byte_text
 from separable.statistics.partitions import Batch, merged_sums
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ class BlockStore:
         free = shutil.disk_usage(self.folder).free
         if n_bytes + SPARE_BYTES > free + self.n_bytes:
             raise TableError(
-                f"The blocks of encoded rows need about {n_bytes / 1e6:.3g} MB, but the disk of "
-                f"{self.folder} has {free / 1e6:.3g} MB left. Free some, or name a folder on "
+                f"The blocks of encoded rows need about {byte_text(n_bytes)}, but the disk of "
+                f"{self.folder} has {byte_text(free)} left. Free some, or name a folder on "
                 "another disk with ",
                 Option("cache", "DIR"),
                 ".",

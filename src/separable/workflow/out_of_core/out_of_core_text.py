@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from separable.model.words import column_lines, counted, number, shown
+from separable.model.words import byte_text, column_lines, counted, number, shown
 from separable.model.words import table as aligned
 from separable.workflow.learners import LEARNERS
 from separable.workflow.options import file_name
 from separable.workflow.target import SHOWN_CLASSES
-from separable.workflow.training_text import TOP_WEIGHTS, weights_text
+from separable.workflow.training_text import TOP_WEIGHTS, certificate_text, weights_text
 
 if TYPE_CHECKING:
     from separable.errors import Spelling
@@ -80,7 +80,7 @@ def _rows_text(run: OutOfCoreRun) -> str:
         lines.append((shown(column["name"]), column["type"], about))
     head = (
         f"{file_name(run.data)}: {counted(found.rows, 'row')}, "
-        f"{run.block_bytes / 1e6:.3g} MB of encoded blocks"
+        f"{byte_text(run.block_bytes)} of encoded blocks"
     )
     return "\n".join([head, *column_lines(lines)])
 
@@ -141,5 +141,4 @@ def _fit_text(run: OutOfCoreRun) -> str:
     proof = run.certificate
     if proof is None:
         return f"{text}, solved from sums of one pass"
-    reached = "certified" if proof.converged else "not converged"
-    return f"{text}, {reached}: relative duality gap {proof.relative_gap:.1e} of {proof.tol:.0e}"
+    return f"{text}\n  {certificate_text(run.model)}"

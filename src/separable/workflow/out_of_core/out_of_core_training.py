@@ -51,7 +51,8 @@ NOT_TAKEN = (
 TEXT_FACTOR, COMPRESSED_FACTOR = 4.0, 12.0
 WITHOUT = Message(
     "Out of core there are no curves, interactions, logarithms of the target, calibration, "
-    "decision thresholds, ranking metrics, checks of the data or hardest rows. For these use ",
+    "decision thresholds, ranking metrics, checks of the data, tests of separability, hardest rows "
+    "or report. For these use ",
     IN_MEMORY,
     ".",
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,8 @@ from separable.losses.loss import (
     epsilon_insensitive,
 )
 from separable.model.linear_model import LinearModel
+from separable.moments.partitioned_sums import fold_moments
 from separable.penalties.elastic_net import ElasticNetPenalty
-from separable.statistics.fold_moments import fold_moments
 from separable.statistics.held_out import each_complement
 from separable.workflow.learners import LEARNERS, new_learner
 from separable.workflow.out_of_core.held_out_sums import FoldModels
@@ -80,7 +80,6 @@ class PartitionData:
     classes: NDArray[Any] | None = None
     n_folds: int = 0
     progress: Callable[[int, float], None] | None = None
-    _moments: dict[bool, dict[int, Moments]] = field(default_factory=dict)
 
     @property
     def n_classes(self) -> int:
@@ -92,16 +91,14 @@ class PartitionData:
         """Means, squares and ranges of the columns."""
         return column_sums(self.partitions, self.n_classes, max(1, self.n_folds))
 
+    @cached_property
     def moments(self) -> dict[int, Moments]:
-        """Return the sums of each fold, from one pass."""
-        if True not in self._moments:
-            target: Any = "numbers" if self.classes is None else "classes"
-            self._moments[True] = fold_moments(self.partitions, target)
-        return self._moments[True]
+        """The sums of each fold, from one pass."""
+        return fold_moments(self.partitions, "numbers" if self.classes is None else "classes")
 
     def total(self) -> Moments:
         """Return the sums of all rows."""
-        parts = list(self.moments().values())
+        parts = list(self.moments.values())
         return sum(parts[1:], parts[0])
 
     def check_folds(self) -> None:
@@ -293,7 +290,7 @@ class SumsLearner(PartitionLearner):
 
     def search(self, data: PartitionData, values: Sequence[float | None]) -> FoldModels:
         """Return the models of all values and folds."""
-        learned = list(each_complement(list(data.moments().values())))
+        learned = list(each_complement(list(data.moments.values())))
         with warnings.catch_warnings():  # the final fit says what they would
             warnings.simplefilter("ignore")
             models = [
@@ -301,7 +298,7 @@ class SumsLearner(PartitionLearner):
             ]
         weights = np.concatenate([model.weights for model in models]).T
         intercept = np.concatenate([model.intercept for model in models])
-        folds = tuple(fold for _ in values for fold in data.moments())
+        folds = tuple(fold for _ in values for fold in data.moments)
         return FoldModels(np.ascontiguousarray(weights), intercept, folds, models[0].link)
 
     def fit(
@@ -336,11 +333,11 @@ class PathLearner(PartitionLearner):
 
     def search(self, data: PartitionData, values: Sequence[float | None]) -> FoldModels:
         """Return the models of all values and folds."""
-        learned = list(each_complement(list(data.moments().values())))
+        learned = list(each_complement(list(data.moments.values())))
         paths = [self._path(sums, values, SEARCH_TOL)[0] for sums in learned]
         weights = np.stack([path.weights for path in paths], axis=1)
         intercept = np.stack([path.intercept for path in paths], axis=1)
-        folds = tuple(fold for _ in values for fold in data.moments())
+        folds = tuple(fold for _ in values for fold in data.moments)
         wide = np.ascontiguousarray(weights.reshape(len(folds), -1).T)
         return FoldModels(wide, intercept.ravel(), folds, "identity")
 

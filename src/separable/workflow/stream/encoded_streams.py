@@ -154,12 +154,13 @@ class TableStream(RowStream):
         try:
             yield from self.source.chunks(self._types)
         except NotANumberError as error:
-            remedy = Message("Correct it, or leave it empty.")
             if error.column == self.name:
                 remedy = Message("For classification use ", Option("model", "sgd-classifier"), ".")
             elif error.column in self.wanted.columns.get("number", ()):
                 category = Option("category", error.column)
                 remedy = Message("Or use it as a category: ", category, ".")
+            else:  # it says to correct the value
+                raise
             raise error.with_problem(*error.args, " ", remedy) from None
 
     def _targets(self, chunk: Dataset, first_row: int) -> Targets:
