@@ -39,7 +39,7 @@ def test_python_example_runs(tmp_path, monkeypatch, capsys):
 
 def test_shell_examples_run(tmp_path, monkeypatch, capsys):
     lines = [line for line in blocks("sh")[-1].splitlines() if line.startswith("separable ")]
-    assert len(lines) == 12
+    assert len(lines) == 13
     monkeypatch.chdir(tmp_path)
     for name in ("penguins.csv", "new.csv", "test.csv"):
         shutil.copy(PENGUINS, name)
