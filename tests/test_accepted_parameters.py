@@ -89,7 +89,7 @@ TABLE: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
         "Ridge",
         sklearn.linear_model.Ridge,
         {},
-        {"copy_X": True, "max_iter": 100, "tol": 1e-3, "solver": "sag", "positive": False},
+        {"copy_X": True, "max_iter": 100, "tol": 1e-3, "solver": "sag"},
     ),
     (
         "RidgeCV",
@@ -101,7 +101,7 @@ TABLE: list[tuple[str, Any, dict[str, Any], dict[str, Any]]] = [
         "LeastSquares",
         sklearn.linear_model.LinearRegression,
         {},
-        {"copy_X": False, "tol": 1e-6, "n_jobs": 2, "positive": False},
+        {"copy_X": False, "tol": 1e-6, "n_jobs": 2},
     ),
     (
         "BayesianRegression",
@@ -265,7 +265,6 @@ def test_n_alphas_is_the_number_of_alphas() -> None:
         ("LinearSVM", {"intercept_scaling": 10}, "must be 1. Got 10"),
         ("LinearSVM", {"multi_class": "crammer_singer"}, "must be 'ovr'"),
         ("Ridge", {"tol": "small"}, "None or a number"),
-        ("Ridge", {"positive": True}, "must be False. Got True .* Lasso and ElasticNet"),
         ("LinearSVR", {"loss": "squared_epsilon_insensitive"}, "'epsilon_insensitive'. Got"),
         ("Perceptron", {"penalty": "l2"}, "SGDClassifier"),
         ("BayesianRegression", {"alpha_1": 0.1}, "from 0 to 1e-6"),

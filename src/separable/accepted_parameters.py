@@ -77,9 +77,6 @@ ACCEPTED: dict[str, _Accepted] = {
     "loss": _one_of("the loss is epsilon-insensitive", "epsilon_insensitive"),
     "n_iter_no_change": _number(NO_EPOCHS, Integral, "None or an int"),
     "penalty": _one_of("there is no penalty; SGDClassifier(loss='perceptron') has one", None),
-    "positive": _one_of(
-        "weights have any sign; Lasso and ElasticNet(l1_ratio=0) have positive=True", False
-    ),
     "store_cv_results": _one_of(
         "cv_results_ has the mean scores; separable.sklearn.RidgeCV has those of the rows", False
     ),

@@ -78,7 +78,7 @@ def curve_errors(
 def _level(learner: Any, n_rows: int) -> float | None:
     """Return the ridge penalty of squared weights beside the sum of the losses."""
     kind = type(learner).__name__
-    if learner.model_.n_scores > 1:
+    if learner.model_.n_scores > 1 or getattr(learner, "positive", False):
         return None
     if kind in ("LogisticRegression", "LogisticRegressionCV"):
         ratio = getattr(learner, "l1_ratio", getattr(learner, "l1_ratio_", 0.0))

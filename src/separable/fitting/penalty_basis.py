@@ -219,4 +219,6 @@ def _scales(
 
 
 def _reads_values(learner: Any) -> bool:
-    return bool(getattr(learner, "positive_only", False)) or hasattr(learner, "binarize")
+    """Return whether values or weights of the basis would mean something else to a learner."""
+    signed = getattr(learner, "positive_only", False) or getattr(learner, "positive", False)
+    return bool(signed) or hasattr(learner, "binarize")

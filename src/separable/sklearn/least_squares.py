@@ -26,11 +26,6 @@ def floats(X: Any) -> Any:
     return X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
 
 
-def non_negative(fit_intercept: bool) -> ElasticNet:
-    """Return least squares with weights of at least 0; it warns that there is no penalty."""
-    return ElasticNet(0.0, l1_ratio=1.0, positive=True, fit_intercept=fit_intercept)
-
-
 class LinearRegression(Face, linear_model.LinearRegression):
     """Least squares with scikit-learn's parameters and attributes."""
 
@@ -43,7 +38,7 @@ class LinearRegression(Face, linear_model.LinearRegression):
         X, y = validate_data(self, X, y, accept_sparse=forms, y_numeric=True, multi_output=True)
         weight = weights_of(sample_weight, X)
         fit_intercept = bool(self.fit_intercept)
-        learner: Any = non_negative(fit_intercept) if self.positive else LeastSquares(fit_intercept)
+        learner = LeastSquares(fit_intercept, positive=bool(self.positive))
         with quiet(UserWarning):  # dependent columns: as in scikit-learn, the shortest weights
             learner.fit(X, y, weight)
         coef = learner.coef_ if y.ndim == 1 else np.atleast_2d(learner.coef_)
@@ -84,12 +79,10 @@ class _RidgeFace(Face):
         self.solver_ = self._solver_name(X)
 
     def _learner(self: Any, alpha: float, X: Any, weight: Any) -> Any:
-        if not self.positive:
-            return Learner(float(alpha), bool(self.fit_intercept))
-        total = X.shape[0] if weight is None else float(weight.sum())
         fit_intercept = bool(self.fit_intercept)
-        if alpha == 0:
-            return non_negative(fit_intercept)
+        if not self.positive or alpha == 0:
+            return Learner(float(alpha), fit_intercept, positive=bool(self.positive))
+        total = X.shape[0] if weight is None else float(weight.sum())  # of any number of columns
         return ElasticNet(alpha / total, l1_ratio=0.0, positive=True, fit_intercept=fit_intercept)
 
     def _solver_name(self: Any, X: Any) -> str:

@@ -31,6 +31,7 @@ from separable.moments.regression.design import (
     squared_condition,
 )
 from separable.moments.regression.leverage import MIN_LEFT, leverages
+from separable.moments.regression.non_negative import solve_non_negative
 from separable.moments.regression.rank_warning import DependentColumns, RankWarning
 from separable.moments.regression.row_side import RowSide, ridge_weights, smallest_weights
 from separable.moments.regression.sparse_ridge import (
@@ -67,6 +68,8 @@ MAX_CONDITION = 1e13
 #: normal equations up to this squared condition number, instead of factoring the rows.
 QR_WORK = 2e9
 REFINED_CONDITION = 1e10
+#: What to do about many columns with weights of at least 0.
+MANY_POSITIVE = "use ElasticNet(l1_ratio=0, positive=True), which needs no products of columns"
 
 
 class SquaresRegressor(MomentEstimator[Moments]):
@@ -85,6 +88,10 @@ class SquaresRegressor(MomentEstimator[Moments]):
     )
 
     fit_intercept: bool
+
+    def _is_positive(self) -> bool:
+        """Return whether weights are at least 0."""
+        return False
 
     def _penalty(self) -> float | None:
         """Return alpha; None if it depends on the rows."""
@@ -122,7 +129,8 @@ class SquaresRegressor(MomentEstimator[Moments]):
     # ------------------------------------------------------------------ rows
 
     def _new_sums(self) -> Moments:
-        return Moments("numbers", owner=type(self).__name__, instead=self._instead)
+        instead = MANY_POSITIVE if self._is_positive() else self._instead
+        return Moments("numbers", owner=type(self).__name__, instead=instead)
 
     def _sums_of(self, data: Data) -> Moments:
         return self._new_sums().add_data(data, is_whole=True)
@@ -150,6 +158,8 @@ class SquaresRegressor(MomentEstimator[Moments]):
         return self._solve_squares(sums, data, self._penalty() or 0.0)
 
     def _solve_rows(self, data: Data) -> Solution | None:
+        if self._is_positive():
+            return None
         alpha = self._penalty() or 0.0
         solution = self._solve_sparse(data, alpha)
         return self._solve_wide(data, alpha) if solution is None else solution
@@ -159,6 +169,20 @@ class SquaresRegressor(MomentEstimator[Moments]):
     def _solve_squares(self, sums: Moments, data: Data | None, alpha: float) -> Solution:
         design = design_of(sums, fit_intercept=bool(self.fit_intercept)).penalised(alpha)
         kept = np.flatnonzero(~design.constant)
+        if self._is_positive():
+            solve = partial(self._solve_columns, sums, data, design, alpha=alpha)
+            return solve_non_negative(solve, data, design, kept, alpha)
+        return self._solve_columns(sums, data, design, kept, alpha)
+
+    def _solve_columns(
+        self,
+        sums: Moments,
+        data: Data | None,
+        design: Design,
+        kept: NDArray[np.intp],
+        alpha: float,
+    ) -> Solution:
+        """Solve for the weights of some columns; the others have weight 0."""
         gram = design.gram_of(kept)
         factor, squared = factor_from_gram(gram, design.cross[kept], design.target_squares)
         is_estimate = squared < QR_CONDITION
@@ -364,7 +388,7 @@ class SquaresRegressor(MomentEstimator[Moments]):
 
     def _left_out_scores(self, sums: Moments, data: Data) -> Floats | None:
         alpha = self._penalty()
-        if alpha is None:
+        if alpha is None or self._is_positive():
             return None
         if data.n_counted < 2:
             raise ValueError("Leaving one row out needs at least two rows of non-zero weight.")
@@ -437,5 +461,5 @@ class SquaresRegressor(MomentEstimator[Moments]):
                 [(int(kept[j]), kept[others].tolist()) for j, others in dependent],
                 self._name,
             ),
-            stacklevel=5,
+            stacklevel=7 if self._is_positive() else 6,
         )

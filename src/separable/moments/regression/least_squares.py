@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -220,7 +220,7 @@ def _raw_condition(
     return float(sizes[0] / sizes[-1]) if sizes[-1] > 0 else math.inf
 
 
-@accepts("copy_X", "tol", "n_jobs", "positive")
+@accepts("copy_X", "tol", "n_jobs")
 @with_parameters
 class LeastSquares(SquaresRegressor):
     """Ordinary least squares: minimizes sum_i c_i (w.x_i + b - y_i)^2, exactly.
@@ -230,6 +230,13 @@ class LeastSquares(SquaresRegressor):
     in twice the working precision; beyond that the rows are factored by Householder QR. Linearly
     dependent columns give the minimum-norm solution and a ``RankWarning`` that names them. Scaling
     or shifting a column changes no prediction, up to rounding.
+
+    Parameters
+    ----------
+    positive : bool
+        Weights of at least 0: the columns whose weights are above 0 are found by an active set,
+        then solved as without the constraint. ``condition_number_`` and ``rank_`` are of these
+        columns. There is no ``summary``: its standard errors do not hold at a bound.
 
     Attributes
     ----------
@@ -253,9 +260,11 @@ class LeastSquares(SquaresRegressor):
     """
 
     fit_intercept: bool = True
+    _: KW_ONLY
+    positive: bool = False
 
     _column_target = "all"
-    _requirements: ClassVar[dict[str, Requirement]] = {"fit_intercept": BOOL}
+    _requirements: ClassVar[dict[str, Requirement]] = {"fit_intercept": BOOL, "positive": BOOL}
 
     @property
     def rank_(self) -> int:
@@ -277,6 +286,11 @@ class LeastSquares(SquaresRegressor):
         -------
         Summary
         """
+        if self.positive:
+            raise ValueError(
+                "There is no summary with positive=True: standard errors and tests do not hold "
+                "for weights at the bound 0. Use positive=False."
+            )
         model, learned = self._weights_only(), self._solved().learned
         if "design" not in learned:
             raise ValueError(
@@ -300,6 +314,9 @@ class LeastSquares(SquaresRegressor):
         )
 
     # ------------------------------------------------------------------ solving
+
+    def _is_positive(self) -> bool:
+        return bool(self.positive)
 
     def _penalty(self) -> float:
         return 0.0

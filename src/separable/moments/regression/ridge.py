@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -30,7 +31,7 @@ __all__ = ["Ridge"]
 MAX_CONDITION = 1e6
 
 
-@accepts("copy_X", "max_iter", "tol", "solver", "random_state", "positive")
+@accepts("copy_X", "max_iter", "tol", "solver", "random_state")
 @with_parameters
 class Ridge(SquaresRegressor):
     """Ridge regression: minimizes sum_i c_i (w.x_i + b - y_i)^2 + alpha |w|^2, exactly.
@@ -49,6 +50,9 @@ class Ridge(SquaresRegressor):
     alpha : float
         Regularization parameter, at least 0, in squared units of the columns. Scale the columns
         first, for example with ``sklearn.preprocessing.StandardScaler``.
+    positive : bool
+        Weights of at least 0: the columns whose weights are above 0 are found by an active set,
+        then solved as without the constraint. ``condition_number_`` is of these columns.
 
     Attributes
     ----------
@@ -73,17 +77,25 @@ class Ridge(SquaresRegressor):
 
     alpha: float = 1.0
     fit_intercept: bool = True
+    _: KW_ONLY
+    positive: bool = False
 
     _column_target = "intercept"
     _requirements: ClassVar[dict[str, Requirement]] = {
         "alpha": NOT_NEGATIVE,
         "fit_intercept": BOOL,
+        "positive": BOOL,
     }
+
+    def _is_positive(self) -> bool:
+        return bool(self.positive)
 
     def _penalty(self) -> float:
         return float(self.alpha)
 
     def _solves_together(self, data: Data) -> bool:
+        if self.positive:
+            return False
         return data.is_wide or (self.alpha > 0 and is_sparse_and_large(data))
 
     def _solve_together(self, data: Data, candidates: Sequence[Ridge]) -> list[Solution] | None:
