@@ -82,7 +82,8 @@ def test_several_targets_of_a_support_vector_regression():
 @pytest.mark.parametrize("positive", [False, True])
 @pytest.mark.parametrize("kind", [separable.Lasso, separable.ElasticNet])
 def test_alpha_0_is_least_squares_with_a_warning(kind, positive):
-    with pytest.warns(UserWarning, match="With alpha=0.*advised to use LeastSquares") as caught:
+    advised = r"LeastSquares\(positive=True\)" if positive else "LeastSquares"
+    with pytest.warns(UserWarning, match=f"With alpha=0.*advised to use {advised}, ") as caught:
         model = kind(alpha=0, positive=positive).fit(X, NUMBERS)
     assert caught[0].filename == __file__
     exact = linear_model.LinearRegression(positive=positive).fit(X, NUMBERS)

@@ -137,13 +137,18 @@ class PenalisedSquares(CertifiedEstimator):
     def check_parameters(self) -> None:
         """Check the parameters; warn of alpha=0."""
         super().check_parameters()
+        self._check_constraints()
         if self.alpha == 0:
+            exact = "LeastSquares(positive=True)" if self.positive else "LeastSquares"
             warnings.warn(
                 f"With alpha=0, {type(self).__name__} has no penalty, and this algorithm does not "
-                "converge well. You are advised to use LeastSquares, which is exact.",
+                f"converge well. You are advised to use {exact}, which is exact.",
                 UserWarning,
                 stacklevel=4,
             )
+
+    def _check_constraints(self) -> None:
+        """Refuse constraints that do not go with the penalty."""
 
     def _learn(self, training: TrainingData) -> Fitted:
         """Fit from the Gram matrix if that is cheap, certified by the rows; else from the rows."""

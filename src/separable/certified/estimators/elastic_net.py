@@ -59,9 +59,7 @@ class ElasticNet(PenalisedSquares):
     def _penalty(self) -> ElasticNetPenalty:
         return ridge_of(self, super()._penalty())
 
-    def check_parameters(self) -> None:
-        """Check the parameters; signs need the l2 penalty."""
-        super().check_parameters()
+    def _check_constraints(self) -> None:
         is_ridge = self.l1_ratio == 0 and self.alpha > 0 and not self.positive
         remedy = "l1_ratio=0, positive=False and alpha above 0"
         check_constrained(self, is_ridge=bool(is_ridge), remedy=remedy)
