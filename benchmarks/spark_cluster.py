@@ -178,7 +178,7 @@ def certificate(rows: Any, w: Any, b: float, C: float) -> Any:
     with encoded_rows(rows, source, RowParts()) as encoded:
         data = encoded.data()
         problem = LaneProblem.prepare(
-            data.sums, LOGISTIC, [Lane(C)], is_sparse=data.is_sparse, n_classes=2
+            data.sums, LOGISTIC, [Lane(C)], is_sparse=data.partitions.is_sparse, n_classes=2
         )
         u, inside = problem.columns.seen(np.asarray(w)[:, None], np.array([b]))
         point = LanePoint(np.ascontiguousarray(u), inside)

@@ -52,13 +52,18 @@ class EncodedRows:
     def partitions(self, *, held_out: bool | None = None) -> SparkPartitions:
         """Return all rows, only the held-out ones, or only the others."""
         is_classification = self.classes is not None
-        return SparkPartitions(self.blocks, is_classification=is_classification, held_out=held_out)
+        return SparkPartitions(
+            self.blocks,
+            is_classification=is_classification,
+            held_out=held_out,
+            most_partitions=self.found.n_partitions,
+        )
 
     def data(self, *, held_out: bool | None = None) -> PartitionData:
         """Return the same as learners over partitions take it."""
         rows = self.partitions(held_out=held_out)
         n_folds = 0 if held_out else self.parts.n_folds
-        return PartitionData(rows, rows.is_sparse, self.classes, n_folds)
+        return PartitionData(rows, self.classes, n_folds)
 
     def with_encoder(self, model: LinearModel) -> LinearModel:
         """Return a model with the encoder of these rows."""

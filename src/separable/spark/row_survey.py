@@ -173,12 +173,15 @@ class Survey:
         Rows that are learned from.
     missing : int
         Rows left out because they have no target, or weight 0.
+    n_partitions : int
+        Those that have rows.
     """
 
     encoder: TableEncoder | None
     target: TargetCodes
     n_rows: int
     missing: int
+    n_partitions: int = 1
 
 
 def survey(frame: Frame, source: RowSource, encoder: TableEncoder | None) -> Survey:
@@ -211,7 +214,7 @@ def survey(frame: Frame, source: RowSource, encoder: TableEncoder | None) -> Sur
             fitted = fitted.merge(part)
         fitted.set_params(**template.get_params(deep=False))
         fitted.feature_names  # noqa: B018  # raises if no column is left
-    return Survey(fitted, target, n_rows, missing)
+    return Survey(fitted, target, n_rows, missing, len(found))
 
 
 def _with_types(encoder: TableEncoder, frame: Frame, source: RowSource) -> TableEncoder:

@@ -7,16 +7,13 @@ from functools import partial, reduce
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from separable.data.row_operations import stack_rows
 from separable.spark.cluster_jobs import (
     SparkJobError,
     partition_results,
     result_limit,
 )
 from separable.spark.encoded_blocks import batch_of
-from separable.statistics.partitions import Batch, merged_sums
+from separable.statistics.partitions import joined, merged_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,13 +21,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from separable.spark.cluster_jobs import Frame
-    from separable.statistics.partitions import Task, TaskSums
+    from separable.statistics.partitions import Batch, Task, TaskSums
 
 __all__ = ["PartitionCounts", "SparkPartitions"]
 
 #: With so many features the sums of a batch may be larger than the batch, and batches are joined
 #: to this size in bytes.
 WIDE, STACKED = 1 << 9, 1 << 26
+#: The share of `spark.driver.maxResultSize` that sums may take is 1 / SPARE.
+SPARE = 2
 
 CHANGED = (
     "The DataFrame gives other rows each time it is computed (partition {} had {}, now {}), so "
@@ -47,11 +46,15 @@ class PartitionCounts:
     n_rows, n_bytes : int
     checksum : int
         The sum of those of its blocks.
+    n_features : int
+    is_sparse : bool
     """
 
     n_rows: int
     n_bytes: int
     checksum: int
+    n_features: int
+    is_sparse: bool
 
     def __str__(self) -> str:
         return f"{self.n_rows} rows, checksum {self.checksum:x}"
@@ -67,45 +70,57 @@ class SparkPartitions:
     is_classification : bool
     held_out : bool, optional
         Only the held-out rows, or only the others. None: all.
+    most_partitions : int
+        An upper bound of the number of partitions.
     """
 
     def __init__(
-        self, frame: Frame, *, is_classification: bool, held_out: bool | None = None
+        self,
+        frame: Frame,
+        *,
+        is_classification: bool,
+        held_out: bool | None = None,
+        most_partitions: int = 1,
     ) -> None:
         if held_out is not None:
             frame = frame.filter("held_out" if held_out else "not held_out")
         self._frame, self._is_classification = frame, is_classification
         self._jobs = 0
         self._counts: dict[int, PartitionCounts] = {}
-        self.limit = result_limit(frame.sparkSession)
-        found = self.results(_shape)
-        self._n_features: int = max((d for d, _ in found.values()), default=0)
-        self._is_sparse: bool = any(is_sparse for _, is_sparse in found.values())
+        #: So many numbers of all partitions fit into `spark.driver.maxResultSize`.
+        self.most_numbers = result_limit(frame.sparkSession) // (8 * SPARE * most_partitions)
+
+    @property
+    def counts(self) -> dict[int, PartitionCounts]:
+        """What each partition holds, from the first job; by one of its own if there was none."""
+        if not self._counts:
+            self.results(_nothing)
+        return self._counts
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return sum(each.n_rows for each in self._counts.values())
+        return sum(each.n_rows for each in self.counts.values())
 
     @property
     def n_features(self) -> int:
         """The number of columns."""
-        return self._n_features
+        return max((each.n_features for each in self.counts.values()), default=0)
 
     @property
     def is_sparse(self) -> bool:
         """Whether rows are in CSR format."""
-        return self._is_sparse
+        return any(each.is_sparse for each in self.counts.values())
 
     @property
     def n_bytes(self) -> int:
         """The bytes of the encoded rows."""
-        return sum(each.n_bytes for each in self._counts.values())
+        return sum(each.n_bytes for each in self.counts.values())
 
     @property
     def n_partitions(self) -> int:
         """The number of partitions that have rows."""
-        return len(self._counts)
+        return len(self.counts)
 
     @property
     def n_jobs(self) -> int:
@@ -149,7 +164,11 @@ def _of_blocks(
     if first is None:
         return None
     value = compute(chain([first], batches))
-    return PartitionCounts(counter.n_rows, counter.n_bytes, counter.checksum), value
+    rows = first.rows
+    counts = PartitionCounts(
+        counter.n_rows, counter.n_bytes, counter.checksum, rows.n_features, rows.is_sparse
+    )
+    return counts, value
 
 
 class _Counter:
@@ -180,10 +199,10 @@ def _value(scalar: Any) -> Any:
     return scalar.as_buffer() if hasattr(scalar, "as_buffer") else scalar.as_py()
 
 
-def _shape(batches: Iterator[Batch]) -> tuple[int, bool]:
-    """Return the number of columns of a partition, and whether it is sparse."""
-    found = [(batch.rows.n_features, batch.rows.is_sparse) for batch in batches]
-    return found[0]
+def _nothing(batches: Iterator[Batch]) -> None:
+    """Read the batches of a partition, which counts them."""
+    for _ in batches:
+        pass
 
 
 def _merged(task: Task, batches: Iterator[Batch]) -> TaskSums:
@@ -202,18 +221,7 @@ def _stacked(batches: Iterator[Batch]) -> Iterator[Batch]:
         waiting.append(batch)
         size += sum(each.nbytes for each in batch.rows.arrays())
         if size >= STACKED:
-            yield _joined(waiting)
+            yield joined(waiting)
             waiting, size = [], 0
     if waiting:
-        yield _joined(waiting)
-
-
-def _joined(batches: list[Batch]) -> Batch:
-    """Return batches as one."""
-    if len(batches) == 1:
-        return batches[0]
-    first = batches[0]
-    rows = stack_rows([batch.rows for batch in batches], first.rows.n_features)
-    weight = None if first.weight is None else np.concatenate([b.weight for b in batches])
-    fold = None if first.fold is None else np.concatenate([b.fold for b in batches])
-    return Batch(rows, np.concatenate([b.y for b in batches]), weight, fold)
+        yield joined(waiting)

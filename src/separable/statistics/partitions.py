@@ -11,10 +11,13 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
+from separable.data.row_operations import stack_rows
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from separable.data.rows import Rows
@@ -23,7 +26,10 @@ if TYPE_CHECKING:
     #: Named arrays that are merged over batches.
     TaskSums = dict[str, NDArray[Any]]
 
-__all__ = ["Batch", "InMemoryPartitions", "Partitions", "Task", "merged_sums"]
+#: Sums of any size.
+ANY_SIZE = 1 << 62
+
+__all__ = ["ANY_SIZE", "Batch", "InMemoryPartitions", "Partitions", "Task", "joined", "merged_sums"]
 
 
 @dataclass(frozen=True)
@@ -100,8 +106,27 @@ class Partitions(Protocol):
     def n_features(self) -> int:
         """The number of columns."""
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether rows are in CSR format."""
+
+    @property
+    def most_numbers(self) -> int:
+        """The numbers that the sums of a pass may have."""
+
     def sums(self, task: Task) -> TaskSums:
         """Return the arrays of all batches, merged in partition order."""
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Return batches of one kind as one."""
+    if len(batches) == 1:
+        return batches[0]
+    first = batches[0]
+    rows = stack_rows([batch.rows for batch in batches], first.rows.n_features)
+    weight = None if first.weight is None else np.concatenate([b.weight for b in batches])
+    fold = None if first.fold is None else np.concatenate([b.fold for b in batches])
+    return Batch(rows, np.concatenate([b.y for b in batches]), weight, fold)
 
 
 def merged_sums(task: Task, batches: Iterator[Batch]) -> TaskSums:
@@ -129,6 +154,7 @@ class InMemoryPartitions:
     """
 
     batches: Sequence[Batch] = field(default_factory=list)
+    most_numbers: int = ANY_SIZE
 
     @property
     def n_rows(self) -> int:
@@ -139,6 +165,11 @@ class InMemoryPartitions:
     def n_features(self) -> int:
         """The number of columns."""
         return self.batches[0].rows.n_features
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether rows are in CSR format."""
+        return self.batches[0].rows.is_sparse
 
     def sums(self, task: Task) -> TaskSums:
         """Return the arrays of all batches, merged in order."""

@@ -31,7 +31,7 @@ def table(classes: int) -> tuple[Any, Any, Any]:
 def data(X: Any, y: Any, fold: Any, classes: Any) -> PartitionData:
     whole = Batch(as_rows(X), y, None, fold)
     parts = [whole.slice(*pair) for pair in pairwise([0, 100, 170, 300])]
-    return PartitionData(InMemoryPartitions(parts), False, classes, FOLDS)
+    return PartitionData(InMemoryPartitions(parts), classes, FOLDS)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

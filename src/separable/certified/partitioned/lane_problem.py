@@ -17,6 +17,7 @@ from separable.certified.problem import TOGETHER, Columns, Lane, Problem, RowSiz
 from separable.data.rows import core_rows
 from separable.penalties.elastic_net import ElasticNetPenalty
 from separable.statistics.partitions import Task
+from separable.statistics.row_sample import SAMPLE_BYTES, RowSample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,24 +38,30 @@ CONSTANT = 1e-15
 
 @dataclass(frozen=True)
 class ColumnTask(Task):
-    """Means, squares and ranges of columns and targets, and the weight of classes by fold.
+    """Means, squares and ranges of columns and targets, weights of classes by fold, and a sample.
 
     Parameters
     ----------
     n_classes : int
         0: the target is numeric.
     n_folds : int
+    sample_bytes : int
+        Of the sample.
     """
 
     n_classes: int = 0
     n_folds: int = 0
+    sample_bytes: int = SAMPLE_BYTES
 
     def __call__(self, batch: Batch) -> TaskSums:
         """Return the sums of one batch."""
         n, weight = len(batch), batch.weight
         c = np.ones(n) if weight is None else np.asarray(weight, np.float64)
         mean, squares, low, high, terms = _of_columns(batch, c)
+        sample = np.empty(1, dtype=object)
+        sample[0] = RowSample.of(batch, self.sample_bytes)
         sums: TaskSums = {
+            "sample": sample,
             "rows": np.array([n]),
             "longest": np.array([n]),
             "batches": np.array([1]),
@@ -89,7 +96,7 @@ class ColumnTask(Task):
         total["low"] = np.minimum(total["low"], part["low"])
         for name in ("high", "terms", "longest"):
             total[name] = np.maximum(total[name], part[name])
-        for name in ("rows", "batches", "classes"):
+        for name in ("rows", "batches", "classes", "sample"):
             if name in total:
                 total[name] = total[name] + part[name]
         total["weight"] = both
@@ -122,7 +129,8 @@ def _of_columns(batch: Batch, c: Floats) -> tuple[Floats, Floats, Floats, Floats
 
 def column_sums(partitions: Partitions, n_classes: int = 0, n_folds: int = 0) -> TaskSums:
     """Return the sums of `ColumnTask`, from one pass; refuse values whose sums overflow."""
-    sums = partitions.sums(ColumnTask(n_classes, n_folds))
+    sample_bytes = min(SAMPLE_BYTES, 4 * partitions.most_numbers)  # half of what there may be
+    sums = partitions.sums(ColumnTask(n_classes, n_folds, sample_bytes))
     far = np.maximum(sums["high"], -sums["low"])
     if float(far.max(initial=0.0)) > LARGEST_CELL:
         column = int(far.argmax())

@@ -114,7 +114,8 @@ def solve_lanes(
     size = m * (d + 1)
     is_newton = size <= options.max_newton_size
     numbers = 2 * size**2 if is_newton else (2 * options.memory + 8) * size
-    together = max(1, options.max_bytes // (8 * numbers))
+    sent = size * (size + 2) if is_newton else 2 * size
+    together = max(1, min(options.max_bytes // (8 * numbers), partitions.most_numbers // sent))
     states: list[_LaneState] = []
     for index in _groups(lanes, together):
         group = lanes.with_lanes(index)

@@ -34,7 +34,7 @@ from separable.model.files.container import (
     unpack_parts,
 )
 from separable.model.words import byte_text
-from separable.statistics.partitions import Batch, merged_sums
+from separable.statistics.partitions import ANY_SIZE, Batch, merged_sums
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -227,6 +227,7 @@ class BlockPartitions:
     n_features: int
     is_sparse: bool
     threads: int = 1
+    most_numbers: int = ANY_SIZE
 
     @classmethod
     def of(cls, paths: Sequence[Path], threads: int) -> BlockPartitions:

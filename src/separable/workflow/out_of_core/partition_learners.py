@@ -20,6 +20,7 @@ from separable.certified.partitioned.certificate import certify_lanes
 from separable.certified.partitioned.lane_problem import LaneProblem, column_sums
 from separable.certified.partitioned.objective import LanePoint
 from separable.certified.partitioned.quasi_newton import PartitionedOptions, solve_lanes
+from separable.certified.partitioned.sample_start import sample_start
 from separable.certified.problem import TOGETHER, Lane
 from separable.certified.solvers.options import SolverOptions
 from separable.errors import InputError, Option, OptionError, by_spelling
@@ -66,7 +67,6 @@ class PartitionData:
     ----------
     partitions : Partitions
         Whose targets are codes of the classes, or numbers.
-    is_sparse : bool
     classes : ndarray or None
         The sorted labels; None for numbers.
     n_folds : int
@@ -76,7 +76,6 @@ class PartitionData:
     """
 
     partitions: Partitions
-    is_sparse: bool
     classes: NDArray[Any] | None = None
     n_folds: int = 0
     progress: Callable[[int, float], None] | None = None
@@ -223,7 +222,7 @@ class LaneLearner(PartitionLearner):
             data.sums,
             self.loss,
             lanes,
-            is_sparse=data.is_sparse,
+            is_sparse=data.partitions.is_sparse,
             fit_intercept=bool(self.parameters["fit_intercept"]),
             standardize=bool(self.parameters["standardize"]),
             n_classes=max(2, data.n_classes),
@@ -247,7 +246,9 @@ class LaneLearner(PartitionLearner):
         ]
         problem = self._problem(data, lanes)
         options = PartitionedOptions(tol=SEARCH_TOL, callback=data.progress)
-        point, _ = solve_lanes(data.partitions, problem, options, unit=self._unit(data))
+        unit = self._unit(data)
+        start = sample_start(data.sums["sample"][0], problem, options, unit)
+        point, _ = solve_lanes(data.partitions, problem, options, start, unit)
         w, b = problem.columns.raw(point.u, point.b)
         folds = tuple(fold for _ in C for fold in range(data.n_folds))
         link: Link = "softmax" if problem.width > 1 else self._link()
@@ -262,10 +263,12 @@ class LaneLearner(PartitionLearner):
         problem = self._problem(data, [Lane(C, target) for target in self._targets(data)])
         tol = FINAL_TOL if self.parameters["tol"] is None else float(self.parameters["tol"])
         options = PartitionedOptions(tol=tol, callback=data.progress)
-        point = None
+        point: LanePoint | None
         if start is not None and self.loss.is_smooth:
             u, b = problem.columns.seen(start.weights.T, start.intercept)
             point = LanePoint(np.ascontiguousarray(u), b)
+        else:
+            point = sample_start(data.sums["sample"][0], problem, options, self._unit(data))
         for _ in range(3):  # rounding and repairs may take what was just reached
             point, passes = solve_lanes(
                 data.partitions, problem, options, point, unit=self._unit(data)

@@ -6,13 +6,12 @@ import math
 import warnings
 from dataclasses import dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from separable.data.table import TableError
 from separable.errors import Message, Option, OptionError
-from separable.statistics.partitions import Partitions
 from separable.workflow.comparison.candidates import checked_settings
 from separable.workflow.options import ProblemOptions, command_line, data_name, file_name
 from separable.workflow.out_of_core.held_out_sums import ALL_ROWS, FoldModels, held_out_means
@@ -29,25 +28,18 @@ if TYPE_CHECKING:
     from separable.certified.duality.certificate import Certificate
     from separable.errors import Spelling
     from separable.model.linear_model import LinearModel
+    from separable.statistics.partitions import Partitions
     from separable.typing import Floats
     from separable.workflow.out_of_core.block_encoding import EncodedBlocks
     from separable.workflow.out_of_core.partition_learners import PartitionLearner
 
-__all__ = ["EncodedPartitions", "OutOfCoreRun", "PartitionTraining", "Trial"]
+__all__ = ["OutOfCoreRun", "PartitionTraining", "Trial"]
 
 #: Learners that are tried unless some are named.
 DEFAULTS = {
     "classification": ("logistic-regression", "lda"),
     "regression": ("ridge", "lasso"),
 }
-
-
-class EncodedPartitions(Partitions, Protocol):
-    """Partitions whose rows have one format."""
-
-    @property
-    def is_sparse(self) -> bool:
-        """Whether rows are in CSR format."""
 
 
 @dataclass(frozen=True)
@@ -160,17 +152,17 @@ class PartitionTraining:
         self.how = Option("out_of_core", True) if how is None else how
         self.settings = dict(checked_settings(options))
 
-    def _data(self, partitions: EncodedPartitions, folds: int) -> PartitionData:
+    def _data(self, partitions: Partitions, folds: int) -> PartitionData:
         def progress(number: int, gap: float) -> None:
             detail(f"Pass {number}: relative gap {gap:.1e}")
 
-        return PartitionData(partitions, partitions.is_sparse, self.found.classes, folds, progress)
+        return PartitionData(partitions, self.found.classes, folds, progress)
 
     def run(
         self,
-        training: EncodedPartitions,
-        test: EncodedPartitions,
-        everything: EncodedPartitions,
+        training: Partitions,
+        test: Partitions,
+        everything: Partitions,
         block_bytes: int,
     ) -> OutOfCoreRun:
         """Search the learners, test the best one and fit it to all rows.
@@ -245,7 +237,7 @@ class PartitionTraining:
 
     def _test(
         self,
-        test: EncodedPartitions,
+        test: Partitions,
         model: LinearModel,
         data: PartitionData,
     ) -> dict[str, float]:
