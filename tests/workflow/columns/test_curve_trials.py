@@ -136,3 +136,20 @@ def test_a_combination_of_one_class_alone_has_a_finite_model():
     run = separable.train(given, "y", interactions=1, model="logistic-regression")
     assert np.abs(run.model.weights).max() < 50
     assert run.model.evidence["converged"]
+
+
+def test_interactions_of_a_rare_class_are_judged_at_the_best_regularization(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(1500, 4))
+    score = 1.5 * X[:, 0] * X[:, 1] + X[:, 2] - 4.5  # 3 % of the rows are of the second class
+    y = np.where(rng.random(1500) < 1 / (1 + np.exp(-score)), "yes", "no")
+    given = {name: X[:, k] for k, name in enumerate("abcd")} | {"y": y}
+    options = replace(curve_trials.DEFAULT_OPTIONS, C_of_curves=(1.0,))
+    found = []
+    for each in (curve_trials.DEFAULT_OPTIONS, options):
+        compared = partial(curve_trials.with_curves, options=each)
+        monkeypatch.setattr("separable.workflow.table_training.with_curves", compared)
+        run = separable.train(given, "y", model="logistic-regression")
+        found.append(run.problem.interactions)
+    assert ("a", "b") in found[0]
+    assert not found[1]

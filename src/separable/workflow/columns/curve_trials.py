@@ -1,10 +1,10 @@
 """Numbers as lines, as curves, or as curves with interactions: compared on rows held out.
 
 Each way is an additive model with a smoothing level for each term, fitted to the same rows: by
-penalized least squares, or of classes, and with constraints, by a learner with these levels; lines
-have the best of a few C. Squared errors, or log losses, on the rows of one or more folds decide.
-The simplest way within a standard error of the best is taken. Pairs of columns are screened on the
-rows that the models are fitted to, never on those held out.
+penalized least squares, or of classes, and with constraints, by a learner with these levels and the
+best of a few C, as the final fit searches one too. Squared errors, or log losses, on the rows of
+one or more folds decide. The simplest way within a standard error of the best is taken. Pairs of
+columns are screened on the rows that the models are fitted to, never on those held out.
 """
 
 from __future__ import annotations
@@ -66,8 +66,9 @@ class TrialOptions:
         Fewest rows on which interactions are compared.
     pair_rows : int
         Rows for each interaction: 1000 rows have at most 20 of them.
-    C_of_lines : tuple of float
-        Of the logistic regression; with curves, C is 1, as the levels are estimated.
+    C_of_lines, C_of_curves : tuple of float
+        Of the logistic regression. With curves, C multiplies estimated levels, which are too small
+        where a class is rare: the next C is tried as long as the last one was better.
     tol : float
         Of the logistic regression.
     least_probability : float
@@ -83,6 +84,7 @@ class TrialOptions:
     least_pair_rows: int = 300
     pair_rows: int = 50
     C_of_lines: tuple[float, ...] = (0.1, 2.15, 46.4, 1000.0)
+    C_of_curves: tuple[float, ...] = (1.0, 0.2, 0.04, 0.008)
     tol: float = 1e-3
     least_probability: float = 1e-6
     cells: float = 1e8
@@ -259,8 +261,10 @@ class _Trial:
         values = self.problem.fit_values(self.part)
         weight = None if self.weight is None else self.weight[train]
         later_rows = encoder.encode(later)
-        tried = []
-        for C in self.options.C_of_lines if way == LINES else (1.0,):
+        tried: list[Floats] = []
+        for C in self.options.C_of_lines if way == LINES else self.options.C_of_curves:
+            if way != LINES and len(tried) > 1 and tried[-1].mean() >= tried[-2].mean():
+                break
             learner = self._learner(C, len(train))
             constrain(learner, encoder)
             basis = basis_of(encoder, learner, rows, values[train], weight)
