@@ -42,8 +42,8 @@ TINY_GAP = 1e-18
 #: Distances from the optimum at which a lane of a search stops: relative to its null loss, and to
 #: its objective, which keeps weights of large C from stopping early. Lanes start close to their
 #: optimum, along the path of C, and know little of the curvature when they stop.
-#: Tiny problems have scores with five digits.
-SEARCH_TOLS, TINY_SEARCH_TOLS = (5e-6, 1.5e-4), (1e-10, 1e-10)
+#: Tiny problems have scores with seven digits.
+SEARCH_TOLS, TINY_SEARCH_TOLS = (5e-6, 1.5e-4), (1e-14, 1e-14)
 #: Mean curvature of a loss in its score, for the preconditioner: binary (the maximum), multinomial.
 CURVATURE, JOINT_CURVATURE = 0.25, 0.15
 #: Gap to solve for, relative to the requested one.

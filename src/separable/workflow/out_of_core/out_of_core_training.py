@@ -134,6 +134,9 @@ def _asks_little(data: Any, options: ProblemOptions, test: Any) -> bool:
 
 def _suits_memory(data: str, options: ProblemOptions) -> bool:
     """Return whether files can probably be learned from in memory."""
+    path = Path(data)
+    if path.exists() and not (path.is_file() or path.is_dir()):  # a pipe is read only once
+        return True
     try:
         source = Source(data, options.reading)
     except (ValueError, OSError):  # reading in memory says what is wrong
