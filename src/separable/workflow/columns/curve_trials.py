@@ -68,7 +68,8 @@ class TrialOptions:
         Rows for each interaction: 1000 rows have at most 20 of them.
     C_of_lines, C_of_curves : tuple of float
         Of the logistic regression. With curves, C multiplies estimated levels, which are too small
-        where a class is rare: the next C is tried as long as the last one was better.
+        where a class is rare: of two classes, the next C is tried as long as the last
+        one was better.
     tol : float
         Of the logistic regression.
     least_probability : float
@@ -262,7 +263,10 @@ class _Trial:
         weight = None if self.weight is None else self.weight[train]
         later_rows = encoder.encode(later)
         tried: list[Floats] = []
+        several = self.problem.task == "classification" and len(np.unique(values)) > 2
         for C in self.options.C_of_lines if way == LINES else self.options.C_of_curves:
+            if way != LINES and several and tried:
+                break  # each fit takes long
             if way != LINES and len(tried) > 1 and tried[-1].mean() >= tried[-2].mean():
                 break
             learner = self._learner(C, len(train))
