@@ -166,9 +166,9 @@ def _timed(ours: Callable[[], Any], peer: Callable[[], Any], repeats: int) -> tu
 
 def certificate(rows: Any, w: Any, b: float, C: float) -> Any:
     """Return our certificate of any weights, from two passes over the rows."""
-    from separable.certified.partitioned.certificate import certify_lanes
     from separable.certified.partitioned.lane_problem import LaneProblem
-    from separable.certified.partitioned.objective import LanePoint
+    from separable.certified.partitioned.summed_certificate import certify_lanes
+    from separable.certified.partitioned.summed_objective import LanePoint
     from separable.certified.problem import Lane
     from separable.losses.loss import LOGISTIC
     from separable.spark.encoded_rows import encoded_rows, row_source
@@ -223,7 +223,7 @@ def _report(
 def run_cost_model(settings: Settings) -> Section:
     """Measure the constants of docs/scale.md: 1, 2 and 4 partitions, sizes x 1, 4 and 16."""
     from separable.certified.partitioned.lane_problem import LaneProblem
-    from separable.certified.partitioned.objective import LanePoint, ObjectiveTask
+    from separable.certified.partitioned.summed_objective import LanePoint, ObjectiveTask
     from separable.certified.problem import Lane
     from separable.losses.loss import LOGISTIC
     from separable.spark.encoded_rows import encoded_rows, row_source

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 from separable._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from separable.spark.learning import fit
+    from separable.spark.cluster_learning import fit
+    from separable.spark.cluster_training import train
     from separable.spark.prediction import explain, predict
     from separable.spark.spark_partitions import SparkPartitions
-    from separable.spark.training import train
 
 #: Where each public name lives. The imports above tell type checkers the same.
 _HOMES = {
     "SparkPartitions": "separable.spark.spark_partitions",
     "explain": "separable.spark.prediction",
-    "fit": "separable.spark.learning",
+    "fit": "separable.spark.cluster_learning",
     "predict": "separable.spark.prediction",
-    "train": "separable.spark.training",
+    "train": "separable.spark.cluster_training",
 }
 
 __all__ = ["SparkPartitions", "explain", "fit", "predict", "train"]

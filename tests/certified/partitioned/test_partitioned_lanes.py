@@ -14,10 +14,10 @@ from scipy.sparse import csr_array
 from scipy.special import logsumexp, softmax
 
 from separable import LinearSVM, LinearSVR, LogisticRegression
-from separable.certified.partitioned.certificate import PublishedLanes, certify_lanes
 from separable.certified.partitioned.lane_problem import LaneProblem, column_sums
-from separable.certified.partitioned.objective import LanePoint
 from separable.certified.partitioned.quasi_newton import PartitionedOptions, solve_lanes
+from separable.certified.partitioned.summed_certificate import PublishedLanes, certify_lanes
+from separable.certified.partitioned.summed_objective import LanePoint
 from separable.certified.problem import TOGETHER, Lane
 from separable.data.rows import as_rows
 from separable.losses.loss import (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from separable.certified.partitioned.objective import SHORTER_STEPS, LanePoint, ObjectiveTask
+from separable.certified.partitioned.summed_objective import SHORTER_STEPS, LanePoint, ObjectiveTask
 from separable.linalg.cholesky import Cholesky
 
 if TYPE_CHECKING:

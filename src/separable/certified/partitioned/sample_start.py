@@ -12,8 +12,8 @@ from separable.statistics.partitions import InMemoryPartitions
 
 if TYPE_CHECKING:
     from separable.certified.partitioned.lane_problem import LaneProblem
-    from separable.certified.partitioned.objective import LanePoint
     from separable.certified.partitioned.quasi_newton import PartitionedOptions
+    from separable.certified.partitioned.summed_objective import LanePoint
     from separable.statistics.row_sample import RowSample
 
 __all__ = ["sample_start"]

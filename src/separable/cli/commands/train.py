@@ -183,8 +183,8 @@ def _train_stream(
 def _train_on_cluster(
     data: str, options: ProblemOptions, master: str, test_size: float | None
 ) -> Any:
+    from separable.spark.cluster_training import train_frame
     from separable.spark.session import frame_of_files, session_of
-    from separable.spark.training import train_frame
 
     if options.reading.given():
         name = options.reading.given()[0].spelled("command")

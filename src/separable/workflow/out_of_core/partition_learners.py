@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from separable.certified.gram.gram_sums import gram_problem
-from separable.certified.partitioned.certificate import certify_lanes
 from separable.certified.partitioned.lane_problem import LaneProblem, column_sums
-from separable.certified.partitioned.objective import LanePoint
 from separable.certified.partitioned.quasi_newton import PartitionedOptions, solve_lanes
 from separable.certified.partitioned.sample_start import sample_start
+from separable.certified.partitioned.summed_certificate import certify_lanes
+from separable.certified.partitioned.summed_objective import LanePoint
 from separable.certified.problem import TOGETHER, Lane
 from separable.certified.solvers.options import SolverOptions
 from separable.errors import InputError, Option, OptionError, by_spelling

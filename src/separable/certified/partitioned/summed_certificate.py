@@ -16,7 +16,7 @@ import numpy as np
 from separable.certified.duality.certificate import Certificate
 from separable.certified.duality.gap import FEASIBLE_RATIO
 from separable.certified.duality.rounding import EXTRA_STEPS, UNIT, centred_intercepts
-from separable.certified.partitioned.objective import LanePoint
+from separable.certified.partitioned.summed_objective import LanePoint
 from separable.losses.row_losses import SoftmaxLosses
 from separable.statistics.partitions import Task
 
