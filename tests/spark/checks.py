@@ -291,7 +291,7 @@ def _perceptron() -> Any:
 
 
 def other_rows_each_time(spark: Any) -> None:
-    """A DataFrame that is not deterministic and lost its blocks is told, not learned from."""
+    """A DataFrame that is not deterministic and lost its blocks is refused, not learned from."""
     from separable.spark.encoded_rows import encoded_rows, row_source
     from separable.spark.row_parts import RowParts
 

@@ -103,15 +103,15 @@ def partition_results(
     for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
         chunks[row[0]][row[1]] = row[2]
     results: dict[int, Result] = {}
-    told: dict[str, type[Warning]] = {}
+    noted: dict[str, type[Warning]] = {}
     for partition in sorted(chunks):
         parts = chunks[partition]
         kind, value, caught = pickle.loads(b"".join(parts[each] for each in sorted(parts)))
         if kind == "error":
             raise _with_place(value, partition)
-        told.update(caught)
+        noted.update(caught)
         results[partition] = value
-    for text, category in told.items():
+    for text, category in noted.items():
         warnings.warn(text, category, stacklevel=3)
     return results
 

@@ -87,7 +87,8 @@ class SparkPartitions:
         self._frame, self._is_classification = frame, is_classification
         self._jobs = 0
         self._counts: dict[int, PartitionCounts] = {}
-        #: So many numbers of all partitions fit into `spark.driver.maxResultSize`.
+        #: Numbers that results may have so that those of all partitions fit into
+        #: `spark.driver.maxResultSize`.
         self.most_numbers = result_limit(frame.sparkSession) // (8 * SPARE * most_partitions)
 
     @property
